@@ -1,0 +1,30 @@
+/* base/hooks.h - the branch behind which trace, step, staged tests and the seeded scheduler live.
+ *
+ * A point is a named place where a thread may be looked at or held: every latch acquisition and release, every
+ * condition wait, every pin, every atomic that carries meaning (base/atomic.h), each disk call twice (begun, done).
+ * When no hook is on, a point costs one relaxed load and a branch that is never taken.
+ *
+ * Staged races in tests:   point_hold("pool.reading"); ...; point_await("pool.reading"); ...; point_release(...); */
+#ifndef BASE_HOOKS_H
+#define BASE_HOOKS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum hook { HOOK_TRACE = 1, HOOK_STEP = 2, HOOK_STAGED = 4, HOOK_SCHEDULER = 8 };
+extern _Atomic unsigned hooks_on;          /* enum hook bits */
+
+void hook_point(const char *name, const void *object, uint64_t number);   /* the slow way in */
+static inline void point_at(const char *name, const void *object, uint64_t number)
+{
+    if (__builtin_expect(atomic_load_explicit(&hooks_on, memory_order_relaxed) != 0, 0))
+        hook_point(name, object, number);
+}
+static inline void point(const char *name) { point_at(name, 0, 0); }
+
+/* Staged tests: threads that reach a held point stop there until it is released. */
+void point_hold(const char *name);
+void point_await(const char *name);        /* until some thread stands at it */
+void point_release(const char *name);      /* lets go who stands there; later ones pass */
+
+#endif

@@ -1,0 +1,70 @@
+/* storage/pool.h - pages of the database files, held in a fixed set of frames.
+ *
+ *     status = pool_fetch(pool, id, LATCH_SHARED, RANK_HEAP, 0, &ref);     pinned and latched
+ *     ... read ref.bytes ...
+ *     pool_release(&ref);                                                   unlatched and unpinned
+ *
+ * A pin keeps the page in its frame; a latch keeps its bytes still. A latch needs a pin. A fetch may wait for the
+ * disk, holding no pool latch. rank and level say how the page's content latch stands in the order (base/latch.h);
+ * its position is the page number. A page is never changed but through storage/mtr.h. */
+#ifndef STORAGE_POOL_H
+#define STORAGE_POOL_H
+
+#include "base/latch.h"
+#include "storage/page.h"
+
+struct pool;
+struct frame;
+struct files;
+struct wal;
+struct page_ref { struct frame *frame; uint8_t *bytes; page_id id; bool latched; uint8_t mode; };
+
+struct pool_options { struct files *files; struct wal *wal; uint64_t bytes; uint32_t partitions; };
+enum status pool_open(const struct pool_options *, struct pool **out) MUST_CHECK;
+void        pool_close(struct pool *);                       /* drops everything; write dirty pages before (checkpoint) */
+void        pool_start_cleaner(struct pool *);
+void        pool_stop_cleaner(struct pool *);
+
+/* Fails with NO_FRAME (all pinned), IO, DISK_FULL or CORRUPT; then holds nothing. */
+enum status pool_fetch(struct pool *, page_id, enum latch_mode, enum latch_rank, uint16_t level, struct page_ref *out) MUST_CHECK;
+/* Pinned but not latched; the rank for when it is latched later. */
+enum status pool_pin(struct pool *, page_id, enum latch_rank, uint16_t level, struct page_ref *out) MUST_CHECK;
+/* As pool_fetch, but WOULD_BLOCK when the latch cannot be had at once (the read is still waited for). */
+enum status pool_fetch_try(struct pool *, page_id, enum latch_mode, enum latch_rank, uint16_t level, struct page_ref *out) MUST_CHECK;
+/* The btree learns a page's level only from its bytes: set the latch's level while the page is pinned and latched. */
+void        pool_latch(struct page_ref *, enum latch_mode);
+bool        pool_latch_try(struct page_ref *, enum latch_mode);
+void        pool_unlatch(struct page_ref *);
+void        pool_release(struct page_ref *);                 /* unlatches when latched, unpins; zeroes the ref */
+void        pool_pin_again(const struct page_ref *, struct page_ref *out);  /* a second pin on a page that is pinned */
+bool        pool_only_pin(const struct page_ref *);          /* EXCLUSIVE held: is ours the page's only pin? (stays true while we hold the latch AND new pins read nothing unlatched before latching SHARED once; see pool.c) */
+
+/* The length of a file in pages: grows with pool_extend and with redo; kept in memory, from the disk at first use. */
+enum status pool_file_pages(struct pool *, uint32_t file, uint32_t *out) MUST_CHECK;
+/* Makes the file `count` pages longer and says the first new page's number: the pages are zeros until someone formats
+ * them. Reserves disk room (DISK_FULL). */
+enum status pool_extend(struct pool *, uint32_t file, uint32_t count, uint32_t *first) MUST_CHECK;
+/* Forgets all pages of a file without writing them (it is being dropped or truncated; nobody uses it). */
+void        pool_forget_file(struct pool *, uint32_t file);
+enum status pool_truncate_file(struct pool *, uint32_t file, uint32_t pages) MUST_CHECK;
+
+/* A big scan: frames from a small ring of its own, reads ahead in runs of contiguous pages. One thread uses a ring. */
+struct pool_ring;
+struct pool_ring *pool_ring_open(struct pool *, uint32_t file, uint32_t first_page, uint32_t end_page);
+/* A page, pinned, not latched (rank HEAP). Pages are asked for mostly rising; the ring reads ahead up to end_page. */
+enum status pool_ring_pin(struct pool_ring *, uint32_t page, struct page_ref *out) MUST_CHECK;
+void        pool_ring_range(struct pool_ring *, uint32_t first_page, uint32_t end_page);   /* go on with another range */
+void        pool_ring_close(struct pool_ring *);
+uint64_t    pool_frame_count(const struct pool *);
+
+/* Writes every page that was dirty when called (checkpoint). */
+enum status pool_write_dirty(struct pool *) MUST_CHECK;
+extern _Atomic uint32_t pool_io_latched;                     /* crab.pool_io: 1 = latched */
+void        pool_set_partitions(struct pool *, uint32_t partitions);   /* 1 .. 128, a power of two; a mask, live */
+
+struct pool_stats { uint64_t hits, misses, waits_for_read, evictions, written, read_ahead, frames, dirty, pinned; };
+void        pool_stats(struct pool *, struct pool_stats *out);
+int         pool_pins_held(void);                            /* by the calling thread; 0 at the end of a statement */
+void        pool_pin_moved(int delta);                       /* a ref handed to another thread: both count */
+
+#endif

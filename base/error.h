@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define MUST_CHECK __attribute__((warn_unused_result))
-#define PRINTF_LIKE(format, args) __attribute__((format(printf, format, args)))
+#define PRINTF_LIKE(text, args) __attribute__((format(printf, text, args)))
 
 /*    name                      SQLSTATE  text where none is given */
 #define STATUSES(X)                                                                        \

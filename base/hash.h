@@ -15,6 +15,7 @@ static inline uint64_t hash_join(uint64_t a, uint64_t b) { return hash_u64(a ^ (
 
 /* CRC-32C (Castagnoli); SSE4.2 where the processor has it. Start with 0; may be continued. */
 uint32_t crc32c(uint32_t crc, const void *, size_t);
+uint32_t crc32c_software(uint32_t crc, const void *, size_t);  /* the same without the instruction; for tests */
 
 /* A seeded generator for tests and sampling (splitmix64). */
 static inline uint64_t random_next(uint64_t *state)

@@ -9,6 +9,8 @@
 #define BASE_HOOKS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum hook { HOOK_TRACE = 1, HOOK_STEP = 2, HOOK_STAGED = 4, HOOK_SCHEDULER = 8 };
@@ -21,6 +23,19 @@ static inline void point_at(const char *name, const void *object, uint64_t numbe
         hook_point(name, object, number);
 }
 static inline void point(const char *name) { point_at(name, 0, 0); }
+
+void hooks_set(enum hook, bool on);
+
+/* Step and seeded scheduler put their own function behind their bit; it runs in the thread that came to the point and
+ * may hold it there. Set it before the bit. Latch points are latch.acquire, latch.acquired, latch.try, latch.release,
+ * with the latch as the object and its mode as the number. */
+typedef void hook_function(const char *name, const void *object, uint64_t number);
+void hook_install(enum hook, hook_function *);
+
+/* The trace (HOOK_TRACE): the last acquisitions of all threads that show this pid (0: of all), oldest first. Copies
+ * up to `capacity`, returns how many there were. */
+struct trace_entry { uint64_t at_us; uint32_t thread_number; uint16_t rank, level; uint8_t mode; uint64_t position, object; };
+size_t trace_entries(int32_t pid, struct trace_entry *out, size_t capacity);
 
 /* Staged tests: threads that reach a held point stop there until it is released. */
 void point_hold(const char *name);

@@ -1,0 +1,387 @@
+/* base/thread.c - threads, and the conditions they wait on.
+ *
+ *            thread_start            the thread ends            thread_join
+ *     FREE -------------> JOINABLE --------------------> ENDED -------------> FREE
+ *                             | thread_detach                  thread_detach
+ *                             +-------------> DETACHED ----------------------> FREE   (as the thread ends)
+ *
+ * Waiting on a condition:
+ *
+ * 1. A thread enters the condition's queue while it still holds the latch, then lets the latch go and sleeps on the
+ *    park word of its own record. So a waker that changed the predicate under the latch finds it in the queue: no
+ *    wake-up is lost.
+ * 2. A waker takes the thread off the queue and sets SIGNALED in its park word, both under the guard. A thread that
+ *    stops waiting for another reason (deadline, interrupt) looks under the guard whether it's still in the queue; if
+ *    not, it was signaled, and says so. So no wake-up is given to a thread that then reports something else, and
+ *    none arrives in a later wait.
+ * 3. thread_interrupt sets the bit first and then POKED in the park word; an interruptible wait clears the park word
+ *    first and then reads the bits (all sequentially consistent): one of the two sees the other. POKED may come late,
+ *    into another wait, where it only causes one more look at the bits. */
+#include "base/latch.h"
+#include "base/thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+_Thread_local struct thread *thread_current;
+_Atomic(struct thread *) thread_records;
+
+static _Atomic uint32_t records_guard; /* over the two below */
+static struct thread *free_records;
+static uint32_t record_count;
+
+/* ---- Sleeping and waking ---- */
+
+bool futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline_us)
+{
+    struct timespec deadline = {(time_t)(deadline_us / 1000000), (long)(deadline_us % 1000000) * 1000};
+    long result = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
+                          deadline_us ? &deadline : NULL, NULL, bits);
+    return !(result < 0 && errno == ETIMEDOUT);
+}
+
+int futex_wake(_Atomic uint32_t *word, int count, uint32_t bits)
+{
+    long woken = syscall(SYS_futex, word, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, count, NULL, NULL, bits);
+    return woken > 0 ? (int)woken : 0;
+}
+
+void guard_wait(_Atomic uint32_t *guard)
+{
+    for (int spins = 0; spins < 60; spins++) {
+        uint32_t expected = 0;
+        if (atomic_load_explicit(guard, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_strong_explicit(guard, &expected, 1, memory_order_acquire, memory_order_relaxed))
+            return;
+        spin_pause();
+    }
+    while (atomic_exchange_explicit(guard, 2, memory_order_acquire) != 0)
+        futex_wait(guard, 2, FUTEX_ALL_BITS, 0);
+}
+
+/* ---- Records ---- */
+
+static void name_set(struct thread *thread, const char *name)
+{
+    size_t length = strnlen(name, sizeof(thread->shown_name) - 1);
+    for (size_t i = 0; i < sizeof(thread->shown_name); i++) {
+        char c = i < length ? name[i] : '\0';
+        atomic_store_explicit(&thread->name[i], c, memory_order_relaxed);
+        thread->shown_name[i] = c;
+    }
+}
+
+static struct thread *record_take(const char *name)
+{
+    guard_take(&records_guard);
+    struct thread *thread = free_records;
+    if (thread) {
+        free_records = thread->next_free;
+    } else {
+        thread = calloc(1, sizeof(*thread));
+        if (!thread)
+            panic("out of memory: no room for a thread's record");
+        thread->number = ++record_count;
+        thread->next_record = atomic_load_explicit(&thread_records, memory_order_relaxed);
+        atomic_store_explicit(&thread_records, thread, memory_order_release);
+    }
+    guard_drop(&records_guard);
+
+    name_set(thread, name);
+    atomic_store(&thread->interrupts, 0);
+    atomic_store(&thread->pid, 0);
+    thread->next_free = NULL;
+    return thread;
+}
+
+static void record_give_back(struct thread *thread)
+{
+    ASSERT(atomic_load(&thread->held_count) == 0);
+    atomic_store(&thread->state, THREAD_FREE);
+    atomic_store(&thread->pid, 0);
+    guard_take(&records_guard);
+    thread->next_free = free_records;
+    free_records = thread;
+    guard_drop(&records_guard);
+}
+
+/* A foreign thread's record comes back by the destructor of a key; main's never does. */
+static pthread_key_t adopted_key;
+static pthread_once_t adopted_once = PTHREAD_ONCE_INIT;
+
+static void adopted_end(void *thread)
+{
+    thread_current = NULL;
+    error_clear();
+    record_give_back(thread);
+}
+
+static void adopted_key_make(void)
+{
+    if (pthread_key_create(&adopted_key, adopted_end) != 0)
+        panic("could not make a thread key");
+}
+
+struct thread *thread_adopt(void)
+{
+    pthread_once(&adopted_once, adopted_key_make);
+    struct thread *thread = record_take(getpid() == gettid() ? "main" : "foreign");
+    thread->id = pthread_self();
+    atomic_store(&thread->state, THREAD_DETACHED);
+    thread_current = thread;
+    pthread_setspecific(adopted_key, thread);
+    return thread;
+}
+
+/* ---- Starting and ending ---- */
+
+static void *thread_main(void *argument)
+{
+    struct thread *thread = argument;
+    thread_current = thread;
+    char short_name[16];
+    memcpy(short_name, thread->shown_name, 15);
+    short_name[15] = '\0';
+    pthread_setname_np(pthread_self(), short_name);
+
+    thread->run(thread->argument);
+
+    error_clear();
+    ASSERT(atomic_load(&thread->held_count) == 0);
+    if (atomic_exchange(&thread->state, THREAD_ENDED) == THREAD_DETACHED) {
+        thread_current = NULL;
+        record_give_back(thread);
+    }
+    return NULL;
+}
+
+/* Signals are main's business, so a thread starts with all blocked but those that its own faults raise. */
+struct thread *thread_start(const char *name, void (*run)(void *argument), void *argument)
+{
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGPROF};
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        sigdelset(&blocked, faults[i]);
+
+    struct thread *thread = record_take(name);
+    thread->run = run;
+    thread->argument = argument;
+    atomic_store(&thread->state, THREAD_JOINABLE);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int failed = pthread_create(&thread->id, NULL, thread_main, thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) {
+        record_give_back(thread);
+        return NULL;
+    }
+    return thread;
+}
+
+void thread_join(struct thread *thread)
+{
+    if (pthread_join(thread->id, NULL) != 0)
+        panic("could not join thread \"%s\"", thread->shown_name);
+    ASSERT(atomic_load(&thread->state) == THREAD_ENDED);
+    record_give_back(thread);
+}
+
+void thread_detach(struct thread *thread)
+{
+    pthread_detach(thread->id);
+    if (atomic_exchange(&thread->state, THREAD_DETACHED) == THREAD_ENDED)
+        record_give_back(thread);
+}
+
+struct thread *thread_self(void)
+{
+    return thread_here();
+}
+
+const char *thread_name(const struct thread *thread)
+{
+    return thread->shown_name;
+}
+
+void thread_set_pid(struct thread *thread, int32_t pid)
+{
+    atomic_store_explicit(&thread->pid, pid, memory_order_relaxed);
+}
+
+int32_t thread_pid(const struct thread *thread)
+{
+    return atomic_load_explicit(&thread->pid, memory_order_relaxed);
+}
+
+/* ---- Interrupts ---- */
+
+void thread_interrupt(struct thread *thread, enum interrupt bit)
+{
+    atomic_fetch_or(&thread->interrupts, (unsigned)bit);
+    atomic_fetch_or(&thread->park, PARK_POKED);
+    futex_wake(&thread->park, 1, FUTEX_ALL_BITS);
+}
+
+unsigned thread_interrupts(void)
+{
+    return atomic_load_explicit(&thread_here()->interrupts, memory_order_relaxed);
+}
+
+void thread_interrupt_clear(unsigned bits)
+{
+    atomic_fetch_and(&thread_here()->interrupts, ~bits);
+}
+
+/* ---- Conditions ---- */
+
+void condition_init(struct condition *condition, const char *name)
+{
+    atomic_init(&condition->guard, 0);
+    condition->first = condition->last = NULL;
+    condition->name = name;
+}
+
+static void queue_add(struct condition *condition, struct thread *thread)
+{
+    thread->wait_next = NULL;
+    thread->wait_previous = condition->last;
+    if (condition->last)
+        condition->last->wait_next = thread;
+    else
+        condition->first = thread;
+    condition->last = thread;
+    thread->in_queue = true;
+}
+
+static void queue_remove(struct condition *condition, struct thread *thread)
+{
+    if (thread->wait_previous)
+        thread->wait_previous->wait_next = thread->wait_next;
+    else
+        condition->first = thread->wait_next;
+    if (thread->wait_next)
+        thread->wait_next->wait_previous = thread->wait_previous;
+    else
+        condition->last = thread->wait_previous;
+    thread->in_queue = false;
+}
+
+enum wake condition_wait_until(struct condition *condition, struct latch *latch, uint64_t deadline_us,
+                               bool interruptible)
+{
+    struct thread *self = thread_here();
+    ASSERT(latch_held(latch));
+    enum latch_mode mode = latch_held_exclusive(latch) ? LATCH_EXCLUSIVE : LATCH_SHARED;
+    enum wake wake = WAKE_SIGNALED;
+
+    atomic_store(&self->park, 0);
+    if (interruptible && atomic_load(&self->interrupts))
+        return WAKE_INTERRUPTED;
+
+    guard_take(&condition->guard);
+    queue_add(condition, self);
+    guard_drop(&condition->guard);
+    latch_release(latch);
+    point_at("condition.wait", condition, 0);
+
+    for (;;) {
+        uint32_t park = atomic_load(&self->park);
+        if (park & PARK_SIGNALED)
+            break;
+        if ((park & PARK_POKED) && interruptible) {
+            if (atomic_load(&self->interrupts)) {
+                wake = WAKE_INTERRUPTED;
+                break;
+            }
+            atomic_fetch_and(&self->park, ~PARK_POKED);
+            if (atomic_load(&self->interrupts)) { /* came between the two lines above */
+                wake = WAKE_INTERRUPTED;
+                break;
+            }
+            continue;
+        }
+        if (!futex_wait(&self->park, park, FUTEX_ALL_BITS, deadline_us)) {
+            wake = WAKE_TIMEOUT;
+            break;
+        }
+    }
+    if (wake != WAKE_SIGNALED) {
+        guard_take(&condition->guard);
+        if (self->in_queue)
+            queue_remove(condition, self);
+        else
+            wake = WAKE_SIGNALED; /* rule 2 */
+        guard_drop(&condition->guard);
+    }
+    point_at("condition.woken", condition, 0);
+    latch_acquire(latch, mode);
+    return wake;
+}
+
+void condition_wait(struct condition *condition, struct latch *latch)
+{
+    condition_wait_until(condition, latch, 0, false);
+}
+
+void condition_wake_one(struct condition *condition)
+{
+    guard_take(&condition->guard);
+    struct thread *thread = condition->first;
+    if (thread) {
+        queue_remove(condition, thread);
+        atomic_fetch_or(&thread->park, PARK_SIGNALED);
+    }
+    guard_drop(&condition->guard);
+    if (thread)
+        futex_wake(&thread->park, 1, FUTEX_ALL_BITS);
+}
+
+/* Wakes those who stand in the queue now, some at a time; the system calls are made outside the guard. */
+void condition_wake_all(struct condition *condition)
+{
+    struct thread *woken[64];
+    size_t count;
+    do {
+        count = 0;
+        guard_take(&condition->guard);
+        while (condition->first && count < sizeof(woken) / sizeof(woken[0])) {
+            struct thread *thread = condition->first;
+            queue_remove(condition, thread);
+            atomic_fetch_or(&thread->park, PARK_SIGNALED);
+            woken[count++] = thread;
+        }
+        guard_drop(&condition->guard);
+        for (size_t i = 0; i < count; i++)
+            futex_wake(&woken[i]->park, 1, FUTEX_ALL_BITS);
+    } while (count == sizeof(woken) / sizeof(woken[0]));
+}
+
+/* ---- Time ---- */
+
+uint64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+int64_t wall_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void sleep_us(uint64_t us)
+{
+    struct timespec left = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
+    }
+}

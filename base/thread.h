@@ -1,0 +1,105 @@
+/* base/thread.h - what base/latch.c, base/thread.c and base/hooks.c share. Private to base: others use base/latch.h.
+ *
+ * Thread records live as long as the process: a record whose thread ended is used again, never freed. So whoever
+ * found one may read its atomics, or wake its futex word, at any time: the worst that happens is a look at an entry
+ * half written or a spurious wake, which every waiter bears. */
+#ifndef BASE_THREAD_H
+#define BASE_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/hooks.h"
+#include "base/latch.h"
+
+#define HELD_MAX    256     /* latches one thread may hold: a mini-transaction holds 64 and more */
+#define TRACE_COUNT 256     /* the last acquisitions kept of each thread */
+
+/* A copy of the latch's identity, since the latch itself may be freed while a view reads this. */
+struct held_entry {
+    _Atomic(const struct latch *) latch;
+    _Atomic uint64_t what;              /* rank | level << 16 | mode << 32 */
+    _Atomic uint64_t position, object;
+    const char *file;                   /* where it was acquired (debug builds); read by its own thread only */
+    int line;
+};
+
+struct trace_ring {
+    _Atomic uint64_t count;             /* entries ever written; the next goes to count % TRACE_COUNT */
+    struct {
+        _Atomic uint64_t at_us, what, position, object;
+    } entries[TRACE_COUNT];
+};
+
+/* The bits of a thread's park word. */
+#define PARK_SIGNALED 1u                /* taken off its condition's queue by a waker */
+#define PARK_POKED    2u                /* look at your interrupts */
+
+enum thread_state { THREAD_FREE, THREAD_JOINABLE, THREAD_DETACHED, THREAD_ENDED };
+
+struct thread {
+    _Atomic uint32_t held_count;        /* written by the thread itself, like all of held */
+    _Atomic uint64_t awaited_since_us;  /* 0: awaits no latch */
+    struct held_entry awaited;
+    struct held_entry held[HELD_MAX];
+
+    _Atomic unsigned interrupts;        /* enum interrupt bits */
+    _Atomic uint32_t park;
+    struct thread *wait_next, *wait_previous;   /* in a condition's queue, under its guard */
+    bool in_queue;                              /* the same */
+
+    _Atomic int32_t pid;
+    _Atomic(struct trace_ring *) trace;
+    uint32_t number;
+    _Atomic char name[24];
+    char shown_name[24];
+    _Atomic uint32_t state;             /* enum thread_state */
+    pthread_t id;
+    void (*run)(void *);
+    void *argument;
+    struct thread *next_record;         /* in the list of all records, which only grows */
+    struct thread *next_free;
+};
+
+extern _Thread_local struct thread *thread_current;
+struct thread *thread_adopt(void);      /* makes the record of a thread that base did not start */
+static inline struct thread *thread_here(void)
+{
+    struct thread *thread = thread_current;
+    return __builtin_expect(thread != NULL, 1) ? thread : thread_adopt();
+}
+extern _Atomic(struct thread *) thread_records;
+
+/* The two ways to sleep and wake that everything in base is made of, so that the seeded scheduler has one place to
+ * take over. deadline_us 0: none. Returns false when the deadline has passed. */
+bool futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline_us);
+int  futex_wake(_Atomic uint32_t *word, int count, uint32_t bits);      /* how many it woke */
+#define FUTEX_ALL_BITS 0xffffffffu
+
+/* A guard stands over a few instructions in base itself, where no latch can. 0 free, 1 held, 2 held and awaited. */
+void guard_wait(_Atomic uint32_t *guard);
+static inline void guard_take(_Atomic uint32_t *guard)
+{
+    uint32_t expected = 0;
+    if (!atomic_compare_exchange_strong_explicit(guard, &expected, 1, memory_order_acquire, memory_order_relaxed))
+        guard_wait(guard);
+}
+static inline void guard_drop(_Atomic uint32_t *guard)
+{
+    if (atomic_exchange_explicit(guard, 0, memory_order_release) == 2)
+        futex_wake(guard, 1, FUTEX_ALL_BITS);
+}
+
+static inline void spin_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* The slow way of a latch's points: trace, then whatever else is on. `name` is latch.acquire, latch.acquired, ... */
+void hook_latch(const char *name, const struct latch *, enum latch_mode);
+
+#endif

@@ -1,0 +1,25 @@
+/* engine/catalog/views.h - tables that are made when they are read: what psql and drivers ask of pg_catalog and
+ * information_schema, and the crab_* views. A registry of names, columns and a call-back that hands out rows. */
+#ifndef ENGINE_CATALOG_VIEWS_H
+#define ENGINE_CATALOG_VIEWS_H
+
+#include "engine/types/type.h"
+
+struct session;
+struct row_sink {                        /* give it one row at a time; values in the order of the columns */
+    enum status (*row)(struct row_sink *, const struct value *values) MUST_CHECK;
+    struct arena *arena;                 /* for the bytes of values; lives as long as the read */
+};
+struct virtual_column { const char *name; uint32_t type; };
+struct virtual_table {
+    uint32_t oid, schema;
+    const char *name;
+    uint16_t column_count;
+    const struct virtual_column *columns;
+    enum status (*fill)(struct session *, struct row_sink *) MUST_CHECK;
+};
+const struct virtual_table *virtual_table_find(uint32_t schema, const char *name);
+size_t virtual_table_count(void);
+const struct virtual_table *virtual_table_at(size_t);
+
+#endif

@@ -1,0 +1,48 @@
+/* engine/exec/exec.h - runs a plan.
+ *
+ *     struct exec_request request = { .session = s, .plan = p, .snapshot = &snapshot, .parameters = values, .sink = &sink };
+ *     status = exec_run(&request);
+ *
+ * The result goes to a sink in the calling thread (the leader), batch by batch, in the query's row order. What a
+ * sink is given is valid during the call only. STATUS_STOP from the sink ends the run early and is no error. */
+#ifndef ENGINE_EXEC_EXEC_H
+#define ENGINE_EXEC_EXEC_H
+
+#include "engine/plan/modify.h"
+#include "engine/plan/plan.h"
+
+struct result_sink {
+    enum status (*batch)(struct result_sink *, const struct batch *) MUST_CHECK;   /* root's columns; may block on the client: no latch, no pin is held */
+};
+struct exec_counters {                   /* EXPLAIN ANALYZE, by plan node id */
+    struct node_counters { uint64_t rows, loops; uint64_t start_us, total_us; uint16_t workers_launched; uint64_t filtered, heap_fetches, memory_bytes, spilled_bytes; } *nodes;
+    uint64_t run_us;
+};
+struct exec_request {
+    struct session *session;
+    const struct prepared_plan *plan;
+    const struct snapshot *snapshot;
+    const struct value *parameters;
+    struct result_sink *sink;            /* NULL: rows are thrown away */
+    uint64_t row_limit;                  /* 0: none */
+    struct exec_counters *counters;      /* NULL: not counted */
+    uint64_t rows_affected;              /* out: rows sent, or rows changed */
+};
+enum status exec_run(struct exec_request *) MUST_CHECK;
+
+/* Values of expressions without input (DEFAULTs, LIMIT, EXECUTE's arguments, SET). */
+enum status exec_scalar(struct session *, const struct scalar *, const struct value *parameters, struct arena *, struct value *out) MUST_CHECK;
+
+/* Writing rows from elsewhere (COPY, CREATE TABLE AS): checks NOT NULL, CHECK, generated columns, inserts, indexes, foreign keys. */
+struct row_writer;
+enum status row_writer_open(struct session *, struct arena *, const struct table *, struct row_writer **out) MUST_CHECK;
+enum status row_writer_rows(struct row_writer *, const struct batch *rows /* table's columns in order */) MUST_CHECK;
+enum status row_writer_close(struct row_writer *) MUST_CHECK;          /* deferred checks of the statement */
+
+/* Workers: threads that live as long as the server. */
+enum status workers_start(uint32_t count) MUST_CHECK;                  /* max_parallel_workers; grows on demand up to it */
+void        workers_stop(void);
+extern _Atomic uint32_t exec_worker_start;                             /* crab.worker_start: 0 pool, 1 spawn */
+extern _Atomic uint32_t exec_agg_collect;                              /* crab.agg: 1 collect, 0 partial */
+
+#endif

@@ -33,4 +33,11 @@ void        file_sync(struct files *, uint32_t file);
 void        files_sync_all(struct files *);                     /* every file written since its last sync */
 uint64_t    file_disk_calls(void);                              /* how many so far, for tests and views */
 
+/* Around every disk call, the WAL's too: two points, the counter, crab.io_delay. begin returns an errno that the call
+ * is to fail with: tests set file_fail_call to the number of a coming call and file_fail_errno to the error. */
+int         file_call_begin(const char *what);
+void        file_call_end(const char *what);
+extern _Atomic uint64_t file_fail_call;
+extern _Atomic int      file_fail_errno;
+
 #endif

@@ -36,6 +36,9 @@ _Static_assert(sizeof(struct page_header) == 32, "on-disk size");
 #define PAGE_VERSION 1
 #define PAGE_HEADER_BYTES 32
 
+void page_seal(void *page);                              /* fills the checksum in: on the copy that goes to disk */
+bool page_check(const void *page, page_id where);        /* as it came from disk: checksum, version and address right, or all zeros */
+
 static inline struct page_header *page_header(void *page) { return (struct page_header *)page; }
 
 #endif

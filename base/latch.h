@@ -117,6 +117,9 @@ int32_t thread_pid(const struct thread *);
 void   thread_interrupt(struct thread *, enum interrupt);  /* sets the bit and wakes it from an interruptible wait */
 unsigned thread_interrupts(void);                          /* the calling thread's pending bits: one relaxed load */
 void   thread_interrupt_clear(unsigned bits);
+/* Waits until the descriptor can be read (or written), or has an error or hang-up to report: SIGNALED. Ends early with
+ * INTERRUPTED when one of the bits in `interrupts` is or becomes pending. deadline_us 0: none. No latch may be held. */
+enum wake thread_wait_fd(int fd, bool writable, uint64_t deadline_us, unsigned interrupts);
 uint64_t now_us(void);                                     /* monotonic; virtual under the seeded scheduler */
 int64_t  wall_us(void);                                    /* microseconds since 1970 */
 void   sleep_us(uint64_t us);                              /* virtual under the seeded scheduler */

@@ -23,9 +23,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,6 +91,7 @@ static struct thread *record_take(const char *name)
         if (!thread)
             panic("out of memory: no room for a thread's record");
         thread->number = ++record_count;
+        thread->wake_fd = -1;
         thread->next_record = atomic_load_explicit(&thread_records, memory_order_relaxed);
         atomic_store_explicit(&thread_records, thread, memory_order_release);
     }
@@ -227,6 +230,11 @@ void thread_interrupt(struct thread *thread, enum interrupt bit)
     atomic_fetch_or(&thread->interrupts, (unsigned)bit);
     atomic_fetch_or(&thread->park, PARK_POKED);
     futex_wake(&thread->park, 1, FUTEX_ALL_BITS);
+    if (atomic_load(&thread->waits_for_fd)) {
+        uint64_t one = 1;
+        ssize_t ignored = write(thread->wake_fd, &one, sizeof(one));
+        (void)ignored; /* full: it is readable already */
+    }
 }
 
 unsigned thread_interrupts(void)
@@ -237,6 +245,56 @@ unsigned thread_interrupts(void)
 void thread_interrupt_clear(unsigned bits)
 {
     atomic_fetch_and(&thread_here()->interrupts, ~bits);
+}
+
+/* The same agreement as rule 3, with waits_for_fd for the park word: it is set before the bits are read. A write that
+ * comes late makes the next wait look once more. Where no eventfd can be had, the wait looks every tenth of a second. */
+enum wake thread_wait_fd(int fd, bool writable, uint64_t deadline_us, unsigned interrupts)
+{
+    struct thread *self = thread_here();
+    enum wake wake;
+
+    ASSERT(latch_held_count() == 0);
+    if (self->wake_fd < 0)
+        self->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (self->wake_fd >= 0)
+        atomic_store(&self->waits_for_fd, 1);
+    point_at("fd.wait", NULL, (uint64_t)fd);
+    for (;;) {
+        struct pollfd polled[2] = {{fd, writable ? POLLOUT : POLLIN, 0}, {self->wake_fd, POLLIN, 0}};
+        struct timespec left, *timeout = NULL;
+        uint64_t left_us = self->wake_fd < 0 ? 100000 : UINT64_MAX;
+
+        if (atomic_load(&self->interrupts) & interrupts) {
+            wake = WAKE_INTERRUPTED;
+            break;
+        }
+        if (deadline_us) {
+            uint64_t now = now_us();
+            if (now >= deadline_us) {
+                wake = WAKE_TIMEOUT;
+                break;
+            }
+            if (deadline_us - now < left_us)
+                left_us = deadline_us - now;
+        }
+        if (left_us != UINT64_MAX) {
+            left = (struct timespec){(time_t)(left_us / 1000000), (long)(left_us % 1000000) * 1000};
+            timeout = &left;
+        }
+        int ready = ppoll(polled, 2, timeout, NULL);
+        if (ready > 0 && polled[1].revents) {
+            uint64_t count;
+            ssize_t ignored = read(self->wake_fd, &count, sizeof(count));
+            (void)ignored;
+        }
+        if (ready > 0 && polled[0].revents) {
+            wake = WAKE_SIGNALED;
+            break;
+        }
+    }
+    atomic_store(&self->waits_for_fd, 0);
+    return wake;
 }
 
 /* ---- Conditions ---- */

@@ -50,6 +50,9 @@ struct thread {
     struct thread *wait_next, *wait_previous;   /* in a condition's queue, under its guard */
     bool in_queue;                              /* the same */
 
+    _Atomic uint32_t waits_for_fd;      /* thread_interrupt must write to wake_fd too */
+    int wake_fd;                        /* an eventfd, made at the first wait; kept with the record. -1: none */
+
     _Atomic int32_t pid;
     _Atomic(struct trace_ring *) trace;
     uint32_t number;

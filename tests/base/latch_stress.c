@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int thread_count = 4;
 static long operations = 200000;
@@ -278,6 +279,37 @@ static void an_interrupt_wakes_its_thread(void)
     CHECK(sleeper.wake == WAKE_INTERRUPTED || sleeper.wake == WAKE_SIGNALED);
 }
 
+/* ---- A thread that waits for a descriptor is reached too ---- */
+
+static int quiet[2];
+
+static void reader_run(void *argument)
+{
+    (void)argument;
+    CHECK(thread_wait_fd(quiet[0], false, now_us() + 1000, ~0u) == WAKE_TIMEOUT);
+    for (long i = 0; i < operations / 1000; i++) {
+        CHECK(thread_wait_fd(quiet[0], false, 0, INTERRUPT_CANCEL) == WAKE_INTERRUPTED);
+        thread_interrupt_clear(INTERRUPT_CANCEL);
+        atomic_fetch_add(&mixed.left, 1);
+    }
+    CHECK(thread_wait_fd(quiet[0], false, 0, INTERRUPT_CANCEL) == WAKE_SIGNALED);
+}
+
+static void an_interrupt_reaches_a_wait_for_a_descriptor(void)
+{
+    CHECK(pipe(quiet) == 0);
+    atomic_store(&mixed.left, 0);
+    struct thread *thread = thread_start("reader", reader_run, NULL);
+    for (long i = 0; i < operations / 1000; i++) {
+        thread_interrupt(thread, INTERRUPT_TIMEOUT); /* not among those it bears */
+        thread_interrupt(thread, INTERRUPT_CANCEL);
+        while (atomic_load(&mixed.left) != i + 1)
+            sleep_us(1);
+    }
+    CHECK(write(quiet[1], "x", 1) == 1);
+    thread_join(thread);
+}
+
 /* ---- What is held and awaited can be seen; the trace shows the order ---- */
 
 static struct latch seen;
@@ -371,6 +403,7 @@ int main(int argc, char **argv)
     no_wake_up_is_lost();
     deadlines_and_interrupts_lose_no_token();
     an_interrupt_wakes_its_thread();
+    an_interrupt_reaches_a_wait_for_a_descriptor();
     views_show_who_waits_for_what();
     thread_records_are_used_again();
     if (argc > 3)

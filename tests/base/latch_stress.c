@@ -286,7 +286,7 @@ static int quiet[2];
 static void reader_run(void *argument)
 {
     (void)argument;
-    CHECK(thread_wait_fd(quiet[0], false, now_us() + 1000, ~0u) == WAKE_TIMEOUT);
+    CHECK(thread_wait_fd(quiet[0], false, now_us() + 1000, INTERRUPT_IDLE) == WAKE_TIMEOUT);
     for (long i = 0; i < operations / 1000; i++) {
         CHECK(thread_wait_fd(quiet[0], false, 0, INTERRUPT_CANCEL) == WAKE_INTERRUPTED);
         thread_interrupt_clear(INTERRUPT_CANCEL);

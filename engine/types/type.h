@@ -68,6 +68,13 @@ struct value {
     union { bool b; int8_t c; int16_t i2; int32_t i4; int64_t i8; uint32_t oid; float f4; double f8; __int128 i16; uint8_t bytes[16]; struct varlen v; };
 };
 
+/* Values of type_env's styles (settings DateStyle, IntervalStyle); defined here for settings and datetime.c alike. */
+enum date_style { DATE_STYLE_ISO, DATE_STYLE_SQL, DATE_STYLE_POSTGRES, DATE_STYLE_GERMAN };
+enum date_order { DATE_ORDER_MDY, DATE_ORDER_DMY, DATE_ORDER_YMD };
+enum interval_style { INTERVAL_STYLE_POSTGRES, INTERVAL_STYLE_VERBOSE, INTERVAL_STYLE_SQL, INTERVAL_STYLE_ISO };
+/* datetime.c: a time zone by name (IANA, UTC, +02, EST5EDT …); NULL when there is none. Lives for good. *canonical: how SHOW prints it. */
+const void *datetime_zone_find(const char *name, const char **canonical);
+
 /* What functions need of the session: time zone, the clock of the transaction, output settings. */
 struct type_env {
     const char *timezone_name;

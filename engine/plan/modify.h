@@ -31,4 +31,12 @@ struct modify_info {
     bool *conflict_assigned;
 };
 
+/* LOCK_ROWS (FOR UPDATE …) under READ COMMITTED, when a row that was waited for has a newer version: take the columns that come
+ * from that table anew from it, put them and its row id in place, and judge filter over the whole row of left's columns. True: hand
+ * the changed row on (locked in its newer version). False, or the row was deleted: the row is skipped. */
+struct lock_recheck {
+    struct scalar *filter;               /* over left's columns; NULL: true */
+    uint16_t **table_columns;            /* [lock][column of left]: table column (attnum - 1), 0xFFFF its row id, 0xFFFE: not of that table */
+};
+
 #endif

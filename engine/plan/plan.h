@@ -33,8 +33,13 @@ enum scalar_kind {
     SCALAR_SUBSCRIPT,    /* args[0] [ args[1] ]  (args[2] for a slice's upper) */
     SCALAR_SUBQUERY,     /* subquery: scalar, EXISTS, op ANY/ALL, ARRAY(...) */
     SCALAR_ROW,          /* args: only as an operand that analyze resolves away, or for output as record text */
-    SCALAR_CURRENT       /* session value / volatile env read at run time, see function */
+    SCALAR_CURRENT,      /* never made: current_user, now() … come as SCALAR_CALL */
+    /* These three stand in trees only while the planner works; no plan holds them. */
+    SCALAR_VAR,          /* var: a column of a relation of the query (plan/query.h) */
+    SCALAR_AGGREGATE,    /* aggregate */
+    SCALAR_WINDOW        /* window */
 };
+enum call_form { CALL_FUNCTION, CALL_OPERATOR, CALL_CAST, CALL_CAST_IMPLICIT };   /* how it was written; for EXPLAIN */
 enum subquery_kind { SUBQUERY_SCALAR, SUBQUERY_EXISTS, SUBQUERY_ANY, SUBQUERY_ALL, SUBQUERY_ARRAY };
 
 struct plan;
@@ -44,6 +49,8 @@ struct scalar {
     int   position;                      /* in the SQL text, for errors; 0 none */
     uint16_t arg_count;
     struct scalar **args;
+    uint8_t form;                        /* enum call_form of a CALL; ANY_ARRAY: see any */
+    const struct operator *operator;     /* of a CALL with CALL_OPERATOR, of ANY_ARRAY; else NULL. For EXPLAIN */
     union {
         struct value constant;
         uint16_t column;
@@ -60,7 +67,11 @@ struct scalar {
             struct scalar **outer_values;                     /* … and their values over the current input */
             /* ANY/ALL: args[0..] compare with the subquery's columns by call.. (one function a column; row-wise AND for =) */
             const struct function **functions; kernel_fn *kernels; const void **datas;
+            struct query *query;         /* the planner's own */
         } subquery;
+        struct { uint16_t rel, column; } var;
+        struct aggregate_item *aggregate;
+        struct window_call *window;
     };
 };
 
@@ -132,7 +143,8 @@ struct plan {
     const struct index *index; struct index_bound bound; bool backward;
     const struct virtual_table *virtual_table;
     const struct function *set_function; struct scalar **set_args; uint16_t set_arg_count; bool with_ordinality;
-    uint16_t cte;                        /* CTE_SCAN: index into the top's ctes */
+    uint16_t cte;                        /* CTE_SCAN, RECURSIVE_UNION: index into the top's ctes */
+    bool working_table;                  /* CTE_SCAN inside the recursive part of that very CTE: the rows of the last round */
 
     struct scalar *filter;               /* scans, FILTER, joins (non-hashed part of ON), RESULT, HAVING via a FILTER node */
     struct scalar **exprs;               /* PROJECT, RESULT: column_count; PROJECT_SET */
@@ -166,6 +178,7 @@ struct plan {
      * No: row id (int8), then every column of the table in its NEW value (old where not set), then what RETURNING needs of FROM.
      * DELETE: row id first, then every column of the table. Row ids come from scans that list column 0xFFFF. */
     enum modify_kind modify;
+    uint16_t *insert_columns; uint16_t insert_column_count;   /* INSERT: see above; the same as set_columns */
     uint16_t *set_columns; uint16_t set_column_count;   /* UPDATE: table columns that are assigned */
     struct scalar **checks; const char **check_names; uint16_t check_count;     /* over the whole new row (table's columns in order) */
     struct scalar **index_exprs; /* bound expressions & predicates of indexes, see modify.h */
@@ -174,7 +187,8 @@ struct plan {
 
     enum row_lock row_lock; enum lock_wait lock_wait;   /* LOCK_ROWS: of the row id columns lock_columns[] of left, tables lock_tables[] */
     uint16_t lock_count; uint16_t *lock_columns; const struct table **lock_tables;
-    struct plan *recheck;                /* LOCK_ROWS, UPDATE, DELETE: how to judge a newer version (see plan/modify.h) */
+    struct lock_recheck *lock_recheck;   /* LOCK_ROWS: how to judge a newer version, see plan/modify.h */
+    struct plan *recheck;                /* not used: UPDATE and DELETE are judged by modify_info */
 
     /* the gate (plan/physical.c): how many workers may judge this pipeline's source; 0: one worker. Never changes the shape. */
     uint16_t workers_planned;

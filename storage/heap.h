@@ -45,6 +45,7 @@ enum status heap_layout_check(const struct heap_column *, uint16_t count) MUST_C
 enum status heap_create(struct heap *, struct txn *) MUST_CHECK;     /* makes the three files, fills their numbers in */
 void        heap_drop(struct heap *, struct txn *);                  /* at commit */
 void        heap_forget(struct store *, uint32_t file);              /* hints of a file that is gone */
+void        heap_registry_close(struct store *);                     /* hints of all files; for txn_table_close */
 enum status heap_pages(const struct heap *, uint32_t *out) MUST_CHECK;
 
 /* ---- reading ---- */

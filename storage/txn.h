@@ -49,6 +49,7 @@ void        txn_next_command(struct txn *);                  /* later statements
 void        txn_snapshot(struct txn *, struct snapshot *out);
 void        txn_snapshot_done(struct txn *);                 /* statement over: READ COMMITTED stops holding the horizon back. Nests (portals) by count */
 lsn_t       txn_horizon(struct store *);                     /* versions ended at or before it are dead to everyone */
+xid_t       txn_oldest_running(struct store *);              /* ids below it are over */
 
 /* Savepoints: levels numbered from 1. */
 enum status txn_savepoint(struct txn *, int *level) MUST_CHECK;

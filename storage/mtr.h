@@ -27,7 +27,9 @@ struct mtr {
     uint16_t page_count;
     bool     changed;
     struct mtr_page { struct page_ref ref; bool image, changed; } pages[MTR_PAGES];
-    uint8_t *verbs; uint32_t verbs_length, verbs_capacity;  /* a buffer of the thread's, used again */
+    uint16_t last;                                          /* the page of the last verb */
+    uint32_t verbs_length;
+    struct mtr_buffer *buffer;                              /* the verbs; buffers are used again (mtr.c) */
 };
 
 void  mtr_begin(struct mtr *, struct store *, xid_t);

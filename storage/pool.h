@@ -6,7 +6,9 @@
  *
  * A pin keeps the page in its frame; a latch keeps its bytes still. A latch needs a pin. A fetch may wait for the
  * disk, holding no pool latch. rank and level say how the page's content latch stands in the order (base/latch.h);
- * its position is the page number. A page is never changed but through storage/mtr.h. */
+ * its position is the page number: all who use a page at one time say the same; a page that gets another rank or level
+ * (freed and given out again) is told so by the next fetch that finds it unpinned. A page is never changed but through
+ * storage/mtr.h. Tests: tests/storage/pool_test.c, pool_stress.c */
 #ifndef STORAGE_POOL_H
 #define STORAGE_POOL_H
 
@@ -27,11 +29,13 @@ void        pool_stop_cleaner(struct pool *);
 
 /* Fails with NO_FRAME (all pinned), IO, DISK_FULL or CORRUPT; then holds nothing. */
 enum status pool_fetch(struct pool *, page_id, enum latch_mode, enum latch_rank, uint16_t level, struct page_ref *out) MUST_CHECK;
+/* A page that was never written, EXCLUSIVE: zeros, without asking the disk. For what pool_extend() gave, and for redo
+ * of a whole image (the page may be in the pool already: then its bytes are as they are; the caller fills them anew). */
+enum status pool_fetch_new(struct pool *, page_id, enum latch_rank, uint16_t level, struct page_ref *out) MUST_CHECK;
 /* Pinned but not latched; the rank for when it is latched later. */
 enum status pool_pin(struct pool *, page_id, enum latch_rank, uint16_t level, struct page_ref *out) MUST_CHECK;
 /* As pool_fetch, but WOULD_BLOCK when the latch cannot be had at once (the read is still waited for). */
 enum status pool_fetch_try(struct pool *, page_id, enum latch_mode, enum latch_rank, uint16_t level, struct page_ref *out) MUST_CHECK;
-/* The btree learns a page's level only from its bytes: set the latch's level while the page is pinned and latched. */
 void        pool_latch(struct page_ref *, enum latch_mode);
 bool        pool_latch_try(struct page_ref *, enum latch_mode);
 void        pool_unlatch(struct page_ref *);
@@ -44,6 +48,7 @@ enum status pool_file_pages(struct pool *, uint32_t file, uint32_t *out) MUST_CH
 /* Makes the file `count` pages longer and says the first new page's number: the pages are zeros until someone formats
  * them. Reserves disk room (DISK_FULL). */
 enum status pool_extend(struct pool *, uint32_t file, uint32_t count, uint32_t *first) MUST_CHECK;
+enum status pool_note_page(struct pool *, page_id) MUST_CHECK;   /* redo: the file reaches at least to this page; UNDEFINED_FILE */
 /* Forgets all pages of a file without writing them (it is being dropped or truncated; nobody uses it). */
 void        pool_forget_file(struct pool *, uint32_t file);
 enum status pool_truncate_file(struct pool *, uint32_t file, uint32_t pages) MUST_CHECK;
@@ -57,8 +62,15 @@ void        pool_ring_range(struct pool_ring *, uint32_t first_page, uint32_t en
 void        pool_ring_close(struct pool_ring *);
 uint64_t    pool_frame_count(const struct pool *);
 
-/* Writes every page that was dirty when called (checkpoint). */
-enum status pool_write_dirty(struct pool *) MUST_CHECK;
+/* Writes every page that was dirty when called (checkpoint). pace, when given, is called after each page with how many
+ * of how many are done, and may sleep. Goes on after an error, and returns the first. A page whose latch is held
+ * EXCLUSIVE is tried again until it is had. */
+enum status pool_write_dirty(struct pool *, void (*pace)(void *, uint64_t done, uint64_t total), void *context, uint64_t *written) MUST_CHECK;
+
+/* For mtr.c: the page is about to get a change; EXCLUSIVE held. Before its record is reserved. */
+void        pool_mark_dirty(const struct page_ref *);
+/* For recovery: the pool is opened before the WAL's end is known. */
+void        pool_set_wal(struct pool *, struct wal *);
 extern _Atomic uint32_t pool_io_latched;                     /* crab.pool_io: 1 = latched */
 void        pool_set_partitions(struct pool *, uint32_t partitions);   /* 1 .. 128, a power of two; a mask, live */
 

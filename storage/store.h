@@ -27,7 +27,9 @@ struct store {
     struct lock_table *locks;
     struct checkpointer *checkpointer;
     char *directory;
-    bool  fresh;                           /* just created: no catalog in it yet */
+    bool  fresh;                           /* no catalog in it yet: store_bootstrap_done() was never called on this directory */
+    int   lock_fd;
+    _Atomic uint32_t next_file;            /* the number store_new_file() gives out next */
     uint64_t recovered_records, recovered_us;
 };
 struct store_options {
@@ -48,7 +50,14 @@ void store_checkpoint_stats(struct store *, struct checkpoint_stats *out);
  * store_sweep_files); a drop takes place when the transaction commits. */
 enum status store_new_file(struct store *, struct txn *, uint32_t *file) MUST_CHECK;
 void store_drop_file(struct store *, struct txn *, uint32_t file);                  /* at commit */
-enum status store_create_fixed_file(struct store *, uint32_t file) MUST_CHECK;      /* bootstrap only */
+enum status store_create_fixed_file(struct store *, uint32_t file) MUST_CHECK;      /* bootstrap only; replaces what a bootstrap that was cut short left */
+/* The catalog stands and is committed: makes that durable, and `fresh` false for good. A directory whose first server
+ * died before this is fresh again: the bootstrap starts over. */
+enum status store_bootstrap_done(struct store *) MUST_CHECK;
+/* The file's pages are forgotten and it is removed, now; nobody uses it any more. For txn.c, after the commit record
+ * (whose extra bytes are the uint32_t numbers of the files to drop: redo drops them) or the abort; a failure is logged, and the
+ * next start's sweep removes the file. */
+void store_remove_file(struct store *, uint32_t file);
 /* After start-up: removes files >= FILE_FIRST_FREE that `wanted` says nobody refers to. */
 enum status store_sweep_files(struct store *, bool (*wanted)(void *, uint32_t file), void *context) MUST_CHECK;
 

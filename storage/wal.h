@@ -25,8 +25,10 @@ struct wal_record {                             /* header of every record, on di
 _Static_assert(sizeof(struct wal_record) == 32, "on-disk size");
 
 struct wal_options { const char *directory; uint64_t ring_bytes; };
-enum status wal_open(const struct wal_options *, lsn_t start, struct wal **out) MUST_CHECK;    /* start: where appending goes on, after recovery */
-void        wal_close(struct wal *);
+/* start: where appending goes on, after recovery; whatever lies behind it is erased. A new stream starts at WAL_START. */
+enum status wal_open(const struct wal_options *, lsn_t start, struct wal **out) MUST_CHECK;
+void        wal_close(struct wal *);                        /* flushes */
+#define WAL_START ((lsn_t)WAL_SEGMENT_BYTES)
 
 /* Reserve and copy one record. `redo_seen` is the redo point that the caller built it under; if it moved meanwhile,
  * nothing is appended and false is returned (build it anew). The record's lsn and crc are filled in here. *start and
@@ -50,6 +52,9 @@ enum status wal_reader_open(const char *directory, lsn_t from, struct wal_reader
 bool        wal_read(struct wal_reader *, struct wal_record **out);   /* false at the end of what is whole; valid until the next call */
 lsn_t       wal_reader_position(const struct wal_reader *);
 void        wal_reader_close(struct wal_reader *);
+/* Syncs all segments: what recovery read must stay, before pages made from it reach the disk. */
+enum status wal_sync_directory(const char *directory) MUST_CHECK;
+void        wal_count_images(struct wal *, uint32_t count);  /* mtr.c: full images in the record just appended */
 struct wal_stats { lsn_t next, flushed, redo; uint64_t records, bytes, flushes, images, ring_waits; };
 void        wal_stats(struct wal *, struct wal_stats *out);
 

@@ -77,6 +77,7 @@ void        session_catalog_snapshot(struct session *, struct snapshot *out);
 void       *session_catalog_cache(struct session *);         /* catalog.c's own; set below */
 void        session_set_catalog_cache(struct session *, void *);
 const char *session_user(const struct session *);
+const char *session_database(const struct session *);
 int32_t     session_pid(const struct session *);
 void        session_notice(struct session *, const char *severity, const char *sqlstate, const char *format, ...) PRINTF_LIKE(4, 5);
 bool        session_in_transaction_block(const struct session *);

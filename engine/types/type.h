@@ -46,6 +46,17 @@
 #define OID_RECORD 2249
 #define OID_VOID 2278
 #define OID_UUID 2950
+#define OID_CID 29
+#define OID_CSTRING 2275
+#define OID_REGPROCEDURE 2202
+#define OID_REGOPER 2203
+#define OID_REGROLE 4096
+#define OID_PG_NODE_TREE 194
+#define OID_INTERNAL 2281
+#define OID_ANYNONARRAY 2776
+#define OID_ANYCOMPATIBLE 5077
+#define OID_ANYCOMPATIBLEARRAY 5078
+#define OID_ANYCOMPATIBLENONARRAY 5079
 #define OID_REGNAMESPACE 4089
 /* pseudo types of polymorphic functions */
 #define OID_ANY 2276
@@ -87,6 +98,15 @@ struct type_env {
     void *session;                       /* struct session, for functions that ask it (current_user …) */
 };
 extern _Thread_local const struct type_env *type_env;    /* set by the session for itself and by workers for their leader; never NULL (a default) */
+const struct type_env *type_env_default(void);         /* UTC, ISO: what a thread without a session has */
+
+/* Names of the catalog, for regclass, regproc, regtype, regnamespace, regrole: installed once by the engine at start.
+ * `type` is the reg type's oid. to_oid fails with PostgreSQL's errors; to_name answers false when there is no such object. */
+struct name_lookup {
+    enum status (*to_oid)(uint32_t type, const char *name, uint32_t *out);
+    bool (*to_name)(uint32_t type, uint32_t oid, struct text_buffer *out);
+};
+extern const struct name_lookup *type_name_lookup;                      /* NULL: numbers, and the types and functions known here */
 
 struct type_info {
     uint32_t oid, array_oid, element_oid;
@@ -105,6 +125,15 @@ uint32_t type_array_of(uint32_t element);                               /* 0 whe
 /* Completes form from oid and typmod. */
 struct sql_type type_make(uint32_t oid, int32_t typmod);
 const char *type_format(uint32_t oid, int32_t typmod, struct arena *);   /* numeric(15,2), character varying(10) … */
+/* int4[] is written with element type int4: the type of an element, for polymorphic functions; 0 when not an array. */
+static inline uint32_t type_element_of(uint32_t oid) { const struct type_info *t = type_info(oid); return t && t->category == 'A' ? t->element_oid : 0; }
+static inline bool type_is_array(uint32_t oid) { return type_element_of(oid) != 0; }
+/* The form differs: a value of one must be rewritten (cast_length) before it is one of the other. */
+bool type_same_form(struct sql_type, struct sql_type);
+/* The form in which values of both types, of one oid, can stand in one column (CASE, UNION, COALESCE, VALUES). */
+struct sql_type type_common_form(struct sql_type, struct sql_type);
+/* The exact form of a numeric constant written in SQL: 12.50 is numeric with 4 digits, 2 after the point. */
+struct sql_type type_numeric_literal(const char *text, size_t length);
 /* typmod from the modifiers written in SQL, e.g. numeric(15,2); errors as PostgreSQL's. */
 enum status type_typmod(uint32_t oid, const int32_t *modifiers, int count, int32_t *out) MUST_CHECK;
 

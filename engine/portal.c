@@ -1,0 +1,707 @@
+/* engine/portal.c - prepared statements, portals and cursors.
+ *
+ * A prepared statement keeps its text and tree for good, and its plan until the catalog's version moves; the plan is
+ * generic (parameters are read at run time) and shared by all its portals. Before each run the plan's tables are
+ * locked again, and only then is the version asked: nobody can change a table that is locked.
+ *
+ * A portal without a row limit streams. With one (JDBC's fetch size, a cursor) the whole result is run into a
+ * row_store first and handed out in slices: the executor pushes, it cannot stop half-way. */
+#include "engine/session_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- running a plan to the client */
+
+void description_of(struct arena *arena, const struct prepared_plan *plan, struct result_description *out)
+{
+    (void)arena;
+    const struct plan *root = plan->root;
+    *out = (struct result_description){.column_count = plan->returns_rows ? root->column_count : 0, .names = root->names, .types = root->types,
+                                       .tables = root->origin_tables, .columns = root->origin_columns};
+}
+
+char *command_tag(struct arena *arena, const struct prepared_plan *plan, uint64_t rows)
+{
+    switch (plan->kind) {
+    case STATEMENT_INSERT: return arena_printf(arena, "INSERT 0 %llu", (unsigned long long)rows);
+    case STATEMENT_UPDATE: return arena_printf(arena, "UPDATE %llu", (unsigned long long)rows);
+    case STATEMENT_DELETE: return arena_printf(arena, "DELETE %llu", (unsigned long long)rows);
+    default: return arena_printf(arena, "SELECT %llu", (unsigned long long)rows);
+    }
+}
+
+struct client_sink {
+    struct result_sink sink;
+    struct session *session;
+    struct result_description description;
+    const uint16_t *formats; uint16_t format_count;
+};
+
+static enum status to_client(struct result_sink *sink, const struct batch *batch)
+{
+    struct client_sink *to = (struct client_sink *)sink;
+    engine_latch_leave();                                     /* never held while we wait for a client */
+    enum status status = to->session->client->rows(to->session->client, &to->description, to->formats, to->format_count, batch);
+    engine_latch_enter();
+    return status;
+}
+
+enum status plan_run_to_client(struct session *session, const struct prepared_plan *plan, const struct value *parameters, bool describe,
+                               const uint16_t *formats, uint16_t format_count, uint64_t *rows)
+{
+    struct client_sink to = {.sink.batch = to_client, .session = session, .formats = formats, .format_count = format_count};
+    description_of(session->statement_arena, plan, &to.description);
+    enum status status;
+    if (describe && plan->returns_rows) {
+        status = session->client->describe(session->client, &to.description, formats, format_count);
+        if (status)
+            return status;
+    }
+    if (!plan->read_only && txn_read_only(session->txn))
+        return error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute %s in a read-only transaction", plan->kind == STATEMENT_SELECT ? "SELECT FOR UPDATE" : plan->kind == STATEMENT_INSERT ? "INSERT" : plan->kind == STATEMENT_UPDATE ? "UPDATE" : "DELETE");
+    status = statement_snapshot(session);
+    if (status)
+        return status;
+    struct exec_request request = {.session = session, .plan = plan, .snapshot = &session->snapshot, .parameters = parameters, .sink = plan->returns_rows ? &to.sink : NULL};
+    status = exec_run(&request);
+    *rows = request.rows_affected;
+    return status;
+}
+
+/* ---------------------------------------------------------------- prepared statements */
+
+struct prepared *prepared_find(struct session *session, const char *name)
+{
+    struct prepared *prepared = session->prepared;
+    while (prepared && (prepared->gone || strcmp(prepared->name, name)))
+        prepared = prepared->next;
+    return prepared;
+}
+
+void prepared_release(struct session *session, struct prepared *prepared)
+{
+    ASSERT(prepared->uses > 0);
+    if (--prepared->uses > 0 || !prepared->gone)
+        return;
+    for (struct prepared **link = &session->prepared; *link; link = &(*link)->next)
+        if (*link == prepared) {
+            *link = prepared->next;
+            break;
+        }
+    arena_close(prepared->plan_arena);
+    arena_close(prepared->arena);
+    free(prepared);
+}
+
+static void prepared_drop(struct session *session, struct prepared *prepared)
+{
+    prepared->gone = true;
+    prepared->uses++;
+    prepared_release(session, prepared);
+}
+
+void prepared_drop_all(struct session *session)
+{
+    struct prepared *next;
+    for (struct prepared *prepared = session->prepared; prepared; prepared = next) {
+        next = prepared->next;
+        if (!prepared->gone)
+            prepared_drop(session, prepared);
+    }
+}
+
+/* Locks the plan's tables, and makes the plan anew when the catalog moved. */
+enum status prepared_plan_now(struct session *session, struct prepared *prepared)
+{
+    enum status status = transaction_need(session);
+    if (status)
+        return status;
+    if (prepared->plan) {
+        for (uint32_t i = 0; i < prepared->plan->table_count; i++) {
+            status = lock_relation(session->txn, prepared->plan->tables[i].oid, prepared->plan->tables[i].mode, LOCK_WAIT);
+            if (status)
+                return status;
+        }
+        catalog_refresh(session);
+        if (prepared->plan->catalog_version == catalog_version())
+            return STATUS_OK;
+    }
+    status = statement_snapshot(session);
+    if (status)
+        return status;
+    struct arena *arena = arena_open(prepared->arena, "plan");
+    uint32_t *types = arena_alloc(arena, sizeof(uint32_t) * (prepared->parameter_count + 1u));
+    memcpy(types, prepared->parameter_types, sizeof(uint32_t) * prepared->parameter_count);
+    struct plan_request request = {.session = session, .arena = arena, .sql = prepared->sql, .statement = prepared->statement,
+                                   .parameter_count = prepared->parameter_count, .parameter_types = types};
+    struct prepared_plan *plan;
+    status = plan_statement(&request, &plan);
+    if (status) {
+        arena_close(arena);
+        return status;
+    }
+    if (prepared->plan) {
+        bool same = plan->root->column_count == prepared->plan->root->column_count;
+        for (uint16_t c = 0; same && c < plan->root->column_count; c++)
+            same = plan->root->types[c].oid == prepared->plan->root->types[c].oid;
+        if (prepared->returns_rows && !same) {
+            arena_close(arena);
+            return error_set(STATUS_FEATURE_NOT_SUPPORTED, "cached plan must not change result type");
+        }
+    } else {
+        memcpy(prepared->parameter_types, types, sizeof(uint32_t) * prepared->parameter_count);
+    }
+    arena_close(prepared->plan_arena);
+    prepared->plan_arena = arena;
+    prepared->plan = plan;
+    prepared->returns_rows = plan->returns_rows;
+    description_of(arena, plan, &prepared->description);
+    return STATUS_OK;
+}
+
+enum status prepared_make(struct session *session, const char *name, const char *sql, size_t length, const struct statement *parsed,
+                          const uint32_t *types, uint16_t type_count, struct prepared **out)
+{
+    if (name[0] && prepared_find(session, name))
+        return error_set(STATUS_DUPLICATE_STATEMENT, "prepared statement \"%s\" already exists", name);
+    struct prepared *prepared = calloc(1, sizeof *prepared);
+    ASSERT(prepared);
+    prepared->arena = arena_open(session->arena, "prepared statement");
+    prepared->name = arena_strdup(prepared->arena, name);
+    prepared->sql = arena_strndup(prepared->arena, sql, length);
+    prepared->prepared_us = wall_us();
+    struct statement_list list;
+    enum status status = parse_sql(prepared->arena, prepared->sql, length, &list);
+    if (!status && list.count > 1)
+        status = error_set(STATUS_SYNTAX, "cannot insert multiple commands into a prepared statement");
+    if (!status && list.parameter_count > UINT16_MAX)
+        status = error_set(STATUS_LIMIT_EXCEEDED, "too many parameters");
+    if (status)
+        goto failed;
+    prepared->statement = list.count ? list.items[0] : NULL;
+    if (parsed) {                                             /* PREPARE name AS …: the text is the whole PREPARE */
+        ASSERT(prepared->statement && prepared->statement->kind == STATEMENT_PREPARE);
+        prepared->statement = prepared->statement->prepare->statement;
+        prepared->from_sql = true;
+    }
+    prepared->parameter_count = (uint16_t)(list.parameter_count > type_count ? list.parameter_count : type_count);
+    prepared->parameter_types = arena_array(prepared->arena, uint32_t, prepared->parameter_count + 1);
+    if (type_count)
+        memcpy(prepared->parameter_types, types, sizeof(uint32_t) * type_count);
+    prepared->plannable = prepared->statement && statement_is_planned(prepared->statement->kind);
+    if (session->block == BLOCK_FAILED && prepared->statement && !statement_allowed_when_failed(prepared->statement)) {
+        status = error_set(STATUS_IN_FAILED_TRANSACTION, "current transaction is aborted, commands ignored until end of transaction block");
+        goto failed;
+    }
+    if (prepared->plannable) {
+        status = prepared_plan_now(session, prepared);
+        if (status)
+            goto failed;
+        for (uint16_t i = 0; i < prepared->parameter_count; i++)
+            if (prepared->parameter_types[i] == 0) {
+                status = error_set(STATUS_INDETERMINATE_DATATYPE, "could not determine data type of parameter $%d", i + 1);
+                goto failed;
+            }
+    } else if (prepared->statement) {
+        prepared->returns_rows = utility_returns_rows(session, prepared->arena, prepared->statement, &prepared->description);
+    }
+    if (!name[0]) {
+        struct prepared *old = prepared_find(session, "");
+        if (old)
+            prepared_drop(session, old);
+    }
+    prepared->next = session->prepared;
+    session->prepared = prepared;
+    *out = prepared;
+    return STATUS_OK;
+failed:
+    arena_close(prepared->plan_arena);
+    arena_close(prepared->arena);
+    free(prepared);
+    return status;
+}
+
+/* ---------------------------------------------------------------- portals */
+
+struct portal *portal_find(struct session *session, const char *name)
+{
+    struct portal *portal = session->portals;
+    while (portal && strcmp(portal->name, name))
+        portal = portal->next;
+    return portal;
+}
+
+enum status portal_make(struct session *session, const char *name, struct prepared *prepared, struct portal **out)
+{
+    struct portal *old = portal_find(session, name);
+    if (old) {
+        if (name[0])
+            return error_set(STATUS_DUPLICATE_CURSOR, "cursor \"%s\" already exists", name);
+        portal_close(session, old);
+    }
+    struct arena *arena = arena_open(session->arena, "portal");
+    struct portal *portal = arena_new(arena, struct portal);
+    portal->arena = arena;
+    portal->name = arena_strdup(arena, name);
+    portal->prepared = prepared;
+    portal->created_us = wall_us();
+    portal->level = session->savepoints ? session->savepoints->level : 0;
+    if (prepared)
+        prepared->uses++;
+    portal->next = session->portals;
+    session->portals = portal;
+    *out = portal;
+    return STATUS_OK;
+}
+
+void portal_close(struct session *session, struct portal *portal)
+{
+    for (struct portal **link = &session->portals; *link; link = &(*link)->next)
+        if (*link == portal) {
+            *link = portal->next;
+            break;
+        }
+    row_store_close(portal->store);
+    if (portal->prepared)
+        prepared_release(session, portal->prepared);
+    arena_close(portal->arena);
+}
+
+void portals_end_transaction(struct session *session, bool committed)
+{
+    struct portal *next;
+    for (struct portal *portal = session->portals; portal; portal = next) {
+        next = portal->next;
+        if (portal->hold && (committed || portal->level < 0))
+            portal->level = -1;                               /* a held cursor outlives its transaction once that commits */
+        else
+            portal_close(session, portal);
+    }
+}
+
+void portals_end_level(struct session *session, int level)
+{
+    struct portal *next;
+    for (struct portal *portal = session->portals; portal; portal = next) {
+        next = portal->next;
+        if (portal->level >= level)
+            portal_close(session, portal);
+    }
+}
+
+struct store_sink { struct result_sink sink; struct row_store *store; };
+
+static enum status to_store(struct result_sink *sink, const struct batch *batch)
+{
+    return row_store_add(((struct store_sink *)sink)->store, batch);
+}
+
+/* Runs the portal's plan to its end, keeping the rows. */
+static enum status portal_fill(struct session *session, struct portal *portal)
+{
+    const struct prepared_plan *plan = portal->prepared->plan;
+    char directory[4096];
+    snprintf(directory, sizeof directory, "%s/pgsql_tmp", session->engine->directory);
+    if (!plan->read_only && txn_read_only(session->txn))
+        return error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute this statement in a read-only transaction");
+    enum status status = statement_snapshot(session);
+    if (status)
+        return status;
+    /* The plan may be made anew while the portal lives: it keeps its own copy of the types. */
+    struct sql_type *types = arena_copy(portal->arena, plan->root->types, sizeof(struct sql_type) * (plan->root->column_count + 1u));
+    portal->store = row_store_open(types, plan->root->column_count, (uint64_t)session->settings.work_mem_bytes, directory);
+    struct store_sink to = {.sink.batch = to_store, .store = portal->store};
+    struct exec_request request = {.session = session, .plan = plan, .snapshot = &session->snapshot, .parameters = portal->parameters, .sink = &to.sink};
+    status = exec_run(&request);
+    statement_snapshot_done(session);
+    portal->tag = command_tag(portal->arena, plan, request.rows_affected);
+    return status;
+}
+
+static enum status store_slice_to_client(struct session *session, struct portal *portal, uint64_t first, uint64_t count, bool backward)
+{
+    struct result_description description = portal->prepared->description;
+    enum status status = STATUS_OK;
+    for (uint64_t done = 0; !status && done < count;) {
+        uint16_t piece = (uint16_t)(count - done < BATCH_ROWS ? count - done : BATCH_ROWS);
+        struct arena *arena = arena_open(session->statement_arena, "slice");
+        struct batch batch;
+        status = row_store_read(portal->store, backward ? first + count - done - piece : first + done, piece, arena, &batch);
+        row_pos *order = NULL;
+        if (backward && !status) {
+            for (uint16_t i = 0; !status && i < piece; i++) {
+                row_pos at = (row_pos)(piece - 1 - i);
+                order = &at;
+                batch.all_selected = false;
+                batch.selection = order;
+                batch.selected_count = 1;
+                status = session->client->rows(session->client, &description, portal->formats, portal->format_count, &batch);
+            }
+        } else if (!status) {
+            status = session->client->rows(session->client, &description, portal->formats, portal->format_count, &batch);
+        }
+        arena_close(arena);
+        done += piece;
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------- the extended protocol */
+
+static void extended_begin(struct session *session)
+{
+    thread_interrupt_clear(INTERRUPT_TIMEOUT);
+    arena_reset(session->statement_arena);
+    session->env.statement_us = wall_us() - 946684800000000LL;
+    engine_latch_enter();
+}
+
+static enum status extended_end(struct session *session, enum status status)
+{
+    statement_snapshot_done(session);
+    if (status)
+        statement_failed(session);
+    engine_latch_leave();
+    ASSERT(latch_held_count() == 0);
+    ASSERT(pool_pins_held() == 0);
+    return status;
+}
+
+enum status session_parse(struct session *session, const char *name, const char *sql, size_t length, const uint32_t *types, uint16_t count)
+{
+    session_set_state(session, "active", sql, length);
+    extended_begin(session);
+    catalog_refresh(session);
+    struct prepared *prepared;
+    return extended_end(session, prepared_make(session, name, sql, length, NULL, types, count, &prepared));
+}
+
+static enum status prepared_by_name(struct session *session, const char *name, struct prepared **out)
+{
+    *out = prepared_find(session, name);
+    if (*out)
+        return STATUS_OK;
+    if (!name[0])
+        return error_set(STATUS_INVALID_STATEMENT_NAME, "unnamed prepared statement does not exist");
+    return error_set(STATUS_INVALID_STATEMENT_NAME, "prepared statement \"%s\" does not exist", name);
+}
+
+static enum status bind_parameters(struct portal *portal, const struct bind_values *values)
+{
+    const struct prepared *prepared = portal->prepared;
+    if (values->count != prepared->parameter_count)
+        return error_set(STATUS_PROTOCOL_VIOLATION, "bind message supplies %d parameters, but prepared statement \"%s\" requires %d", values->count, prepared->name, prepared->parameter_count);
+    if (values->format_count > 1 && values->format_count != values->count)
+        return error_set(STATUS_PROTOCOL_VIOLATION, "bind message has %d parameter formats but %d parameters", values->format_count, values->count);
+    portal->parameters = arena_array(portal->arena, struct value, values->count + 1);
+    for (uint16_t i = 0; i < values->count; i++) {
+        uint16_t format = values->format_count == 0 ? 0 : values->formats[values->format_count == 1 ? 0 : i];
+        struct sql_type type = type_make(prepared->parameter_types[i], -1);
+        enum status status = STATUS_OK;
+        if (values->lengths[i] < 0) {
+            portal->parameters[i].null = true;
+            continue;
+        }
+        const uint8_t *bytes = arena_copy(portal->arena, values->bytes[i], (size_t)values->lengths[i] + 1);   /* one more: the message's next byte, never read as text */
+        if (format == 0)
+            status = type_in(type, (const char *)bytes, (size_t)values->lengths[i], portal->arena, &portal->parameters[i]);
+        else if (format == 1)
+            status = type_receive(type, bytes, (size_t)values->lengths[i], portal->arena, &portal->parameters[i]);
+        else
+            status = error_set(STATUS_INVALID_PARAMETER_VALUE, "unsupported format code: %d", format);
+        if (status) {
+            error_context("portal \"%s\" parameter $%d", portal->name, i + 1);
+            return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status bind_formats(struct portal *portal, const struct bind_values *values)
+{
+    uint16_t columns = portal->prepared->returns_rows ? portal->prepared->description.column_count : 0;
+    if (values->result_format_count > 1 && values->result_format_count != columns)
+        return error_set(STATUS_PROTOCOL_VIOLATION, "bind message has %d result formats but query has %d columns", values->result_format_count, columns);
+    for (uint16_t i = 0; i < values->result_format_count; i++)
+        if (values->result_formats[i] > 1)
+            return error_set(STATUS_INVALID_PARAMETER_VALUE, "unsupported format code: %d", values->result_formats[i]);
+    portal->formats = arena_copy(portal->arena, values->result_formats, sizeof(uint16_t) * (size_t)values->result_format_count);
+    portal->format_count = values->result_format_count;
+    return STATUS_OK;
+}
+
+enum status session_bind(struct session *session, const char *name, const char *statement, const struct bind_values *values)
+{
+    extended_begin(session);
+    struct prepared *prepared;
+    struct portal *portal = NULL;
+    enum status status = prepared_by_name(session, statement, &prepared);
+    if (!status && session->block == BLOCK_FAILED && prepared->statement && !statement_allowed_when_failed(prepared->statement))
+        status = error_set(STATUS_IN_FAILED_TRANSACTION, "current transaction is aborted, commands ignored until end of transaction block");
+    if (!status && prepared->plannable)
+        status = prepared_plan_now(session, prepared);
+    if (!status)
+        status = portal_make(session, name, prepared, &portal);
+    if (!status)
+        status = bind_parameters(portal, values);
+    if (!status)
+        status = bind_formats(portal, values);
+    if (status && portal)
+        portal_close(session, portal);
+    return extended_end(session, status);
+}
+
+enum status session_describe_statement(struct session *session, const char *name, const uint32_t **types, uint16_t *count, struct result_description *out, bool *returns_rows)
+{
+    extended_begin(session);
+    struct prepared *prepared;
+    enum status status = prepared_by_name(session, name, &prepared);
+    if (!status && prepared->plannable && session->block != BLOCK_FAILED)
+        status = prepared_plan_now(session, prepared);
+    if (!status) {
+        *types = prepared->parameter_types;
+        *count = prepared->parameter_count;
+        *out = prepared->description;
+        *returns_rows = prepared->returns_rows;
+    }
+    return extended_end(session, status);
+}
+
+static enum status portal_by_name(struct session *session, const char *name, struct portal **out)
+{
+    *out = portal_find(session, name);
+    return *out ? STATUS_OK : error_set(STATUS_INVALID_CURSOR_NAME, "portal \"%s\" does not exist", name);
+}
+
+enum status session_describe_portal(struct session *session, const char *name, struct result_description *out, const uint16_t **formats, uint16_t *format_count, bool *returns_rows)
+{
+    struct portal *portal;
+    enum status status = portal_by_name(session, name, &portal);
+    if (status)
+        return extended_end(session, status);
+    *out = portal->prepared->description;
+    *formats = portal->formats;
+    *format_count = portal->format_count;
+    *returns_rows = portal->prepared->returns_rows;
+    return STATUS_OK;
+}
+
+static enum status portal_execute(struct session *session, struct portal *portal, uint64_t max_rows)
+{
+    struct prepared *prepared = portal->prepared;
+    struct client *client = session->client;
+    if (!prepared->statement)
+        return client->empty(client);
+    if (session->block == BLOCK_FAILED && !statement_allowed_when_failed(prepared->statement))
+        return error_set(STATUS_IN_FAILED_TRANSACTION, "current transaction is aborted, commands ignored until end of transaction block");
+    enum status status;
+    prepared->uses++;                                         /* the statement may end its own portal (COMMIT) or itself (DEALLOCATE) */
+    if (!prepared->plannable) {
+        const char *tag = NULL;
+        struct arena *kept = portal->arena;
+        (void)kept;
+        catalog_refresh(session);
+        uint16_t formats[1] = {0}, format_count = 0;
+        if (portal->format_count == 1)
+            formats[0] = portal->formats[0], format_count = 1;
+        status = utility_run(session, prepared->sql, prepared->statement, portal->parameters, false, formats, format_count, &tag);
+        if (!status && session->txn)
+            txn_next_command(session->txn);
+        if (!status && tag)
+            status = client->complete(client, tag);
+        prepared_release(session, prepared);
+        return status;
+    }
+    status = prepared_plan_now(session, prepared);
+    if (!status && !portal->started && max_rows == 0 && !portal->store) {
+        uint64_t rows = 0;
+        portal->started = true;
+        status = plan_run_to_client(session, prepared->plan, portal->parameters, false, portal->formats, portal->format_count, &rows);
+        if (!status) {
+            portal->finished = true;
+            txn_next_command(session->txn);
+            status = client->complete(client, command_tag(session->statement_arena, prepared->plan, rows));
+        }
+    } else if (!status) {
+        if (!portal->started) {
+            portal->started = true;
+            status = portal_fill(session, portal);
+            if (!status)
+                txn_next_command(session->txn);
+        }
+        if (!status && !portal->store) {                      /* ran to its end already */
+            status = client->complete(client, command_tag(session->statement_arena, prepared->plan, 0));
+        } else if (!status) {
+            uint64_t left = row_store_count(portal->store) - portal->position;
+            uint64_t count = max_rows && max_rows < left ? max_rows : left;
+            if (prepared->returns_rows)
+                status = store_slice_to_client(session, portal, portal->position, count, false);
+            portal->position += count;
+            if (!status)
+                status = max_rows && prepared->returns_rows && count == max_rows
+                             ? client->suspended(client)
+                             : client->complete(client, prepared->plan->kind == STATEMENT_SELECT ? command_tag(session->statement_arena, prepared->plan, count) : portal->tag);
+        }
+    }
+    prepared_release(session, prepared);
+    return status;
+}
+
+enum status session_execute(struct session *session, const char *name, uint64_t max_rows)
+{
+    extended_begin(session);
+    struct portal *portal;
+    enum status status = portal_by_name(session, name, &portal);
+    if (!status) {
+        if (portal->prepared->sql)
+            session_set_state(session, "active", portal->prepared->sql, strlen(portal->prepared->sql));
+        status = portal_execute(session, portal, max_rows);
+    }
+    return extended_end(session, status);
+}
+
+enum status session_close_statement(struct session *session, const char *name)
+{
+    struct prepared *prepared = prepared_find(session, name);
+    if (prepared)
+        prepared_drop(session, prepared);
+    return STATUS_OK;
+}
+
+enum status session_close_portal(struct session *session, const char *name)
+{
+    struct portal *portal = portal_find(session, name);
+    if (portal)
+        portal_close(session, portal);
+    return STATUS_OK;
+}
+
+enum status session_sync(struct session *session)
+{
+    engine_latch_enter();
+    enum status status = transaction_finish_implicit(session, true);
+    engine_latch_leave();
+    thread_interrupt_clear(INTERRUPT_CANCEL);
+    session_set_state(session, session_transaction_state(session) == 'I' ? "idle" : session_transaction_state(session) == 'T' ? "idle in transaction" : "idle in transaction (aborted)", NULL, 0);
+    return status;
+}
+
+/* ---------------------------------------------------------------- SQL cursors */
+
+enum status cursor_declare(struct session *session, const struct declare_cursor_statement *s, const struct statement *statement, const char *sql, const char **tag)
+{
+    if (session->block != BLOCK_OPEN && !s->hold)
+        return error_set(STATUS_NO_ACTIVE_TRANSACTION, "DECLARE CURSOR can only be used in transaction blocks");
+    if (portal_find(session, s->name))
+        return error_set(STATUS_DUPLICATE_CURSOR, "cursor \"%s\" already exists", s->name);
+    const char *query = s->query_length ? sql + s->query_start - 1 : sql + statement->start - 1;
+    struct prepared *prepared;
+    char name[64];
+    snprintf(name, sizeof name, "<cursor %p>", (const void *)s);
+    enum status status = prepared_make(session, name, query, (size_t)(s->query_length ? s->query_length : statement->length), NULL, NULL, 0, &prepared);
+    if (status)
+        return status;
+    struct portal *portal;
+    status = portal_make(session, s->name, prepared, &portal);
+    prepared_drop(session, prepared);                         /* the portal alone keeps it */
+    if (status)
+        return status;
+    portal->cursor = portal->started = true;
+    portal->hold = s->hold;
+    portal->no_scroll = s->scroll == CHOICE_NO;
+    portal->scroll = s->scroll == CHOICE_YES;
+    if (s->binary) {
+        portal->formats = arena_array(portal->arena, uint16_t, 1);
+        portal->formats[0] = 1;
+        portal->format_count = 1;
+    }
+    status = portal_fill(session, portal);
+    if (status) {
+        portal_close(session, portal);
+        return status;
+    }
+    *tag = "DECLARE CURSOR";
+    return STATUS_OK;
+}
+
+/* position counts as: 0 before the first row, n on row n, count + 1 after the last. */
+enum status cursor_fetch(struct session *session, const struct fetch_statement *s, const char **tag)
+{
+    struct portal *portal = portal_find(session, s->cursor);
+    if (!portal || !portal->store)
+        return error_set(STATUS_INVALID_CURSOR_NAME, "cursor \"%s\" does not exist", s->cursor);
+    int64_t rows = (int64_t)row_store_count(portal->store), at = (int64_t)portal->position;
+    int64_t first = 1, last = 0;                              /* rows to show, counted from 1; last < first: none */
+    bool backward = false;
+    int64_t count = s->count;
+    enum fetch_direction direction = s->direction;
+    if (count < 0 && direction == FETCH_FORWARD)
+        direction = FETCH_BACKWARD, count = count == INT64_MIN ? INT64_MAX : -count;
+    else if (count < 0 && direction == FETCH_BACKWARD)
+        direction = FETCH_FORWARD, count = count == INT64_MIN ? INT64_MAX : -count;
+    if (portal->no_scroll && (direction == FETCH_BACKWARD || (direction == FETCH_RELATIVE && count < 0) || (direction == FETCH_ABSOLUTE && count < at && count != 0))) {
+        error_set(STATUS_OBJECT_NOT_READY, "cursor can only scan forward");
+        error_hint("Declare it with SCROLL option to enable backward scan.");
+        return STATUS_OBJECT_NOT_READY;
+    }
+    switch (direction) {
+    case FETCH_FORWARD:
+        if (count == 0) {
+            if (at >= 1 && at <= rows)
+                first = last = at;
+            break;
+        }
+        first = at + 1;
+        last = count > rows - at ? rows : at + count;
+        at = count > rows - at ? rows + 1 : last;
+        break;
+    case FETCH_BACKWARD:
+        if (count == 0) {
+            if (at >= 1 && at <= rows)
+                first = last = at;
+            break;
+        }
+        backward = true;
+        last = at - 1;
+        first = count > last ? 1 : last - count + 1;
+        at = count > last ? 0 : first;
+        break;
+    case FETCH_ABSOLUTE:
+    case FETCH_RELATIVE: {
+        int64_t target = direction == FETCH_RELATIVE ? at + count : count >= 0 ? count : rows + 1 + count;
+        at = target < 0 ? 0 : target > rows ? rows + 1 : target;
+        if (at >= 1 && at <= rows)
+            first = last = at;
+        break;
+    }
+    }
+    portal->position = (uint64_t)at;
+    uint64_t shown = last >= first ? (uint64_t)(last - first + 1) : 0;
+    enum status status = STATUS_OK;
+    if (!s->is_move && shown)
+        status = store_slice_to_client(session, portal, (uint64_t)first - 1, shown, backward);
+    *tag = arena_printf(session->statement_arena, "%s %llu", s->is_move ? "MOVE" : "FETCH", (unsigned long long)shown);
+    return status;
+}
+
+enum status cursor_close(struct session *session, const char *name, const char **tag)
+{
+    if (!name) {
+        struct portal *next;
+        for (struct portal *portal = session->portals; portal; portal = next) {
+            next = portal->next;
+            if (portal->cursor)
+                portal_close(session, portal);
+        }
+        *tag = "CLOSE CURSOR ALL";
+        return STATUS_OK;
+    }
+    struct portal *portal = portal_find(session, name);
+    if (!portal)
+        return error_set(STATUS_INVALID_CURSOR_NAME, "cursor \"%s\" does not exist", name);
+    portal_close(session, portal);
+    *tag = "CLOSE CURSOR";
+    return STATUS_OK;
+}

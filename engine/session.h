@@ -64,6 +64,9 @@ const struct settings *session_settings(const struct session *);
 /* "idle", "idle in transaction", "active" … for views and timeouts. */
 const char *session_state(const struct session *);
 uint32_t    session_secret(const struct session *);
+/* crab.engine_latch is let go around every wait for a client: by the call-backs, where they wait. */
+void        engine_latch_leave(void);
+void        engine_latch_enter(void);
 
 /* ---- for the engine's own files ---- */
 struct store     *session_store(struct session *);

@@ -10,16 +10,15 @@
  *
  * 1. What is wrong inside a message that is itself whole is an ERROR, and the connection goes on. Where the stream is
  *    lost (a length or a type that cannot be) it is FATAL, and the connection ends.
- * 2. The session speaks through the call-backs below. They write to the buffer and send it when it is full; a wait for a
- *    client that doesn't read ends when the statement is canceled. After an error the buffer still holds whole messages.
+ * 2. The session speaks through the call-backs of server/reply.c.
  * 3. Interrupts are looked at where the thread waits: TERMINATE always; CANCEL and TIMEOUT only while a statement runs.
  *    One that comes between two messages belongs to no statement and is dropped.
  * 4. A client that is gone makes the wire `broken`; everything then runs to its next call-back or read, and ends. */
 #include "server/connection.h"
 
 #include "server/auth.h"
+#include "server/reply.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,367 +26,6 @@
 #include <unistd.h>
 
 #define STARTUP_SECONDS 60
-
-#define STATEMENT_INTERRUPTS ((unsigned)(INTERRUPT_CANCEL | INTERRUPT_TIMEOUT | INTERRUPT_TERMINATE))
-
-/* ---- What the server says ---- */
-
-static void field(struct wire *wire, char code, const char *text)
-{
-    if (text) {
-        wire_byte(wire, (uint8_t)code);
-        wire_string(wire, text);
-    }
-}
-
-/* ErrorResponse and NoticeResponse differ in their first byte only. */
-static void write_report(struct wire *wire, char type, const char *severity, const struct error *error, const char *query)
-{
-    wire_begin(wire, type);
-    field(wire, 'S', severity);
-    field(wire, 'V', severity);
-    field(wire, 'C', error->sqlstate[0] ? error->sqlstate : status_sqlstate(error->status));
-    field(wire, 'M', error->message ? error->message : status_text(error->status));
-    field(wire, 'D', error->detail);
-    field(wire, 'H', error->hint);
-    if (error->position > 0) { /* counted in bytes by us, in characters by the protocol */
-        char number[16];
-        size_t position = (size_t)error->position;
-        if (query)
-            position = utf8_characters(query, position - 1) + 1;
-        snprintf(number, sizeof(number), "%zu", position);
-        field(wire, 'P', number);
-    }
-    field(wire, 'W', error->context);
-    field(wire, 's', error->schema);
-    field(wire, 't', error->table);
-    field(wire, 'c', error->column);
-    field(wire, 'd', error->datatype);
-    field(wire, 'n', error->constraint);
-    wire_byte(wire, 0);
-    wire_end(wire);
-}
-
-static bool ends_connection(enum status status)
-{
-    switch (status) {
-    case STATUS_ADMIN_SHUTDOWN:
-    case STATUS_CONNECTION_FAILURE:
-    case STATUS_IDLE_TRANSACTION_TIMEOUT:
-    case STATUS_IDLE_SESSION_TIMEOUT: return true;
-    default: return false;
-    }
-}
-
-/* Tells the client what stands in the thread's error record. */
-static void send_error(struct connection *connection)
-{
-    const struct error *error = error_current();
-    bool fatal = connection->done || ends_connection(error->status);
-    if (error->status == STATUS_CONNECTION_FAILURE)
-        connection->wire.broken = true; /* nobody is there to be told */
-    else
-        write_report(&connection->wire, 'E', fatal ? "FATAL" : "ERROR", error, connection->query);
-    if (fatal)
-        connection->done = true;
-    error_clear();
-}
-
-static void send_fatal(struct connection *connection)
-{
-    connection->done = true;
-    send_error(connection);
-}
-
-void connection_refuse(int fd, enum status status, const char *text)
-{
-    struct wire wire;
-    wire_open(&wire, fd);
-    error_set(status, "%s", text);
-    write_report(&wire, 'E', "FATAL", error_current(), NULL);
-    error_clear();
-    wire_flush_try(&wire);
-    wire_close(&wire);
-    close(fd);
-}
-
-static void send_parameter_status(struct connection *connection, const char *name, const char *value)
-{
-    wire_begin(&connection->wire, 'S');
-    wire_string(&connection->wire, name);
-    wire_string(&connection->wire, value);
-    wire_end(&connection->wire);
-}
-
-static void send_ready(struct connection *connection)
-{
-    wire_begin(&connection->wire, 'Z');
-    wire_byte(&connection->wire, (uint8_t)session_transaction_state(connection->session));
-    wire_end(&connection->wire);
-    connection->idle = true;
-}
-
-static void send_empty_message(struct connection *connection, char type)
-{
-    wire_begin(&connection->wire, type);
-    wire_end(&connection->wire);
-}
-
-/* An interrupt came while the thread waited for its client: what that means for the statement. */
-static enum status interrupted(void)
-{
-    unsigned bits = thread_interrupts();
-    if (bits & INTERRUPT_TERMINATE)
-        return error_set(STATUS_ADMIN_SHUTDOWN, NULL);
-    if (bits & INTERRUPT_TIMEOUT)
-        return error_set(STATUS_CANCELED, "canceling statement due to statement timeout");
-    return error_set(STATUS_CANCELED, NULL);
-}
-
-static enum status flush_if_full(struct connection *connection)
-{
-    enum status status = wire_flush_if_full(&connection->wire, STATEMENT_INTERRUPTS);
-    return status == STATUS_STOP ? interrupted() : status;
-}
-
-/* ---- The session's call-backs (rule 2) ---- */
-
-static uint16_t format_of(const uint16_t *formats, uint16_t count, uint16_t column)
-{
-    return count == 0 ? 0 : count == 1 ? formats[0] : formats[column];
-}
-
-static void write_description(struct wire *wire, const struct result_description *result, const uint16_t *formats,
-                              uint16_t format_count)
-{
-    wire_begin(wire, 'T');
-    wire_int16(wire, result->column_count);
-    for (uint16_t i = 0; i < result->column_count; i++) {
-        const struct type_info *info = type_info(result->types[i].oid);
-        wire_string(wire, result->names[i]);
-        wire_int32(wire, result->tables ? result->tables[i] : 0);
-        wire_int16(wire, result->columns ? (uint16_t)result->columns[i] : 0);
-        wire_int32(wire, result->types[i].oid);
-        wire_int16(wire, (uint16_t)(info ? info->length : -1));
-        wire_int32(wire, (uint32_t)result->types[i].typmod);
-        wire_int16(wire, format_of(formats, format_count, i));
-    }
-    wire_end(wire);
-}
-
-static enum status say_describe(struct client *client, const struct result_description *result, const uint16_t *formats,
-                                uint16_t format_count)
-{
-    struct connection *connection = client->context;
-    write_description(&connection->wire, result, formats, format_count);
-    return STATUS_OK;
-}
-
-/* The two types that most rows are made of are written here; the others by engine/types. */
-static void write_integer(struct wire *wire, int64_t value)
-{
-    char digits[24];
-    size_t at = sizeof(digits);
-    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    do {
-        digits[--at] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left);
-    if (value < 0)
-        digits[--at] = '-';
-    wire_int32(wire, (uint32_t)(sizeof(digits) - at));
-    wire_bytes(wire, digits + at, sizeof(digits) - at);
-}
-
-static void write_value(struct wire *wire, const struct sql_type *type, uint16_t format, const struct vector *vector, size_t row)
-{
-    size_t at = vector_at(vector, row);
-    if (vector->nulls && vector->nulls[at]) {
-        wire_int32(wire, UINT32_MAX);
-        return;
-    }
-    if (format == 0) {
-        switch (type->oid) {
-        case OID_INT4: write_integer(wire, ((const int32_t *)vector->values)[at]); return;
-        case OID_INT8: write_integer(wire, ((const int64_t *)vector->values)[at]); return;
-        case OID_INT2: write_integer(wire, ((const int16_t *)vector->values)[at]); return;
-        case OID_TEXT:
-        case OID_VARCHAR: {
-            const struct varlen *text = &((const struct varlen *)vector->values)[at];
-            wire_int32(wire, text->length);
-            wire_bytes(wire, text->bytes, text->length);
-            return;
-        }
-        }
-    }
-    size_t length_at = wire->out.length;
-    wire_int32(wire, 0);
-    if (format == 0)
-        type_out(*type, vector, at, &wire->out);
-    else
-        type_send(*type, vector, at, &wire->out);
-    uint32_t length = __builtin_bswap32((uint32_t)(wire->out.length - length_at - 4));
-    memcpy(wire->out.bytes + length_at, &length, 4);
-}
-
-static enum status say_rows(struct client *client, const struct result_description *result, const uint16_t *formats,
-                            uint16_t format_count, const struct batch *batch)
-{
-    struct connection *connection = client->context;
-    struct wire *wire = &connection->wire;
-    uint16_t count = batch->all_selected ? batch->row_count : batch->selected_count;
-
-    for (uint16_t n = 0; n < count; n++) {
-        size_t row = batch->selection && !batch->all_selected ? batch->selection[n] : n;
-        wire_begin(wire, 'D');
-        wire_int16(wire, result->column_count);
-        for (uint16_t column = 0; column < result->column_count; column++)
-            write_value(wire, &result->types[column], format_of(formats, format_count, column), &batch->columns[column], row);
-        if (wire->out.length - wire->message_at > WIRE_LARGE_MAX) {
-            wire_cancel(wire);
-            return error_set(STATUS_LIMIT_EXCEEDED, "row is too long for a message: the limit is %u bytes", WIRE_LARGE_MAX);
-        }
-        wire_end(wire);
-        enum status status = flush_if_full(connection);
-        if (status)
-            return status;
-    }
-    return wire->broken ? error_set(STATUS_CONNECTION_FAILURE, "connection to client lost") : STATUS_OK;
-}
-
-static enum status say_complete(struct client *client, const char *tag)
-{
-    struct connection *connection = client->context;
-    wire_begin(&connection->wire, 'C');
-    wire_string(&connection->wire, tag);
-    wire_end(&connection->wire);
-    return flush_if_full(connection);
-}
-
-static enum status say_empty(struct client *client)
-{
-    send_empty_message(client->context, 'I');
-    return STATUS_OK;
-}
-
-static enum status say_suspended(struct client *client)
-{
-    send_empty_message(client->context, 's');
-    return STATUS_OK;
-}
-
-static void write_copy_response(struct wire *wire, char type, bool binary, uint16_t columns)
-{
-    wire_begin(wire, type);
-    wire_byte(wire, binary);
-    wire_int16(wire, columns);
-    for (uint16_t i = 0; i < columns; i++)
-        wire_int16(wire, binary);
-    wire_end(wire);
-}
-
-static enum status say_copy_in(struct client *client, bool binary, uint16_t columns)
-{
-    struct connection *connection = client->context;
-    write_copy_response(&connection->wire, 'G', binary, columns);
-    enum status status = wire_flush(&connection->wire, STATEMENT_INTERRUPTS);
-    return status == STATUS_STOP ? interrupted() : status;
-}
-
-/* The next piece of COPY data. Flush and Sync are passed over: client libraries send them without knowing that the
- * statement was a COPY. */
-static enum status hear_copy(struct client *client, const uint8_t **bytes, size_t *length)
-{
-    struct connection *connection = client->context;
-    struct message message;
-    *bytes = NULL;
-    *length = 0;
-    for (;;) {
-        enum status status = wire_read(&connection->wire, 0, STATEMENT_INTERRUPTS, &message);
-        if (status == STATUS_STOP)
-            return interrupted();
-        if (status == STATUS_PROTOCOL_VIOLATION)
-            connection->done = true;
-        if (status == STATUS_CONNECTION_FAILURE)
-            return error_set(status, "unexpected EOF on client connection with an open transaction");
-        if (status)
-            return status;
-        switch (message.type) {
-        case 'd':
-            if (message.length == 0)
-                continue;
-            *bytes = message.bytes;
-            *length = message.length;
-            return STATUS_OK;
-        case 'c': return STATUS_OK;
-        case 'f': {
-            const char *why = message_string(&message);
-            return error_set(STATUS_CANCELED, "COPY from stdin failed: %s", why);
-        }
-        case 'H':
-        case 'S': continue;
-        case 'X':
-            connection->done = true;
-            return error_set(STATUS_CONNECTION_FAILURE, "unexpected EOF on client connection with an open transaction");
-        default:
-            return error_set(STATUS_PROTOCOL_VIOLATION, "unexpected message type 0x%02X during COPY from stdin", message.type);
-        }
-    }
-}
-
-static enum status say_copy_out(struct client *client, bool binary, uint16_t columns)
-{
-    struct connection *connection = client->context;
-    write_copy_response(&connection->wire, 'H', binary, columns);
-    return STATUS_OK;
-}
-
-static enum status say_copy_data(struct client *client, const void *bytes, size_t length)
-{
-    struct connection *connection = client->context;
-    if (length > WIRE_LARGE_MAX)
-        return error_set(STATUS_LIMIT_EXCEEDED, "row is too long for a message: the limit is %u bytes", WIRE_LARGE_MAX);
-    wire_begin(&connection->wire, 'd');
-    wire_bytes(&connection->wire, bytes, length);
-    wire_end(&connection->wire);
-    return flush_if_full(connection);
-}
-
-static enum status say_copy_done(struct client *client)
-{
-    send_empty_message(client->context, 'c');
-    return STATUS_OK;
-}
-
-static void say_notice(struct client *client, const char *severity, const struct error *error)
-{
-    struct connection *connection = client->context;
-    write_report(&connection->wire, 'N', severity, error, connection->query);
-}
-
-static void say_parameter_status(struct client *client, const char *name, const char *value)
-{
-    send_parameter_status(client->context, name, value);
-}
-
-static void client_fill(struct client *client, struct connection *connection)
-{
-    *client = (struct client){
-        .context = connection,
-        .describe = say_describe,
-        .rows = say_rows,
-        .complete = say_complete,
-        .empty = say_empty,
-        .suspended = say_suspended,
-        .copy_in = say_copy_in,
-        .copy_read = hear_copy,
-        .copy_out = say_copy_out,
-        .copy_write = say_copy_data,
-        .copy_done = say_copy_done,
-        .notice = say_notice,
-        .parameter_status = say_parameter_status,
-    };
-}
 
 /* ---- Startup ---- */
 
@@ -418,7 +56,7 @@ static void report_settings(struct connection *connection)
             error_clear();
             value = reported[i].otherwise;
         }
-        send_parameter_status(connection, reported[i].name, value);
+        reply_parameter_status(connection, reported[i].name, value);
     }
 }
 
@@ -441,7 +79,7 @@ static enum status open_session(struct connection *connection, const struct star
     if (status)
         return status;
 
-    client_fill(&connection->client, connection);
+    reply_client(&connection->client, connection);
     struct session_options options = {
         .engine = server_engine(connection->server),
         .client = &connection->client,
@@ -474,7 +112,7 @@ static enum status open_session(struct connection *connection, const struct star
     wire_int32(&connection->wire, (uint32_t)connection->pid);
     wire_int32(&connection->wire, secret);
     wire_end(&connection->wire);
-    send_ready(connection);
+    reply_ready(connection);
     return STATUS_OK;
 }
 
@@ -509,7 +147,7 @@ static bool start_up(struct connection *connection)
         if (!status)
             status = open_session(connection, &startup);
         if (status) {
-            send_fatal(connection);
+            reply_fatal(connection);
             return false;
         }
         return true;
@@ -552,7 +190,7 @@ static enum status handle_parse(struct connection *connection, struct message *m
     connection->session_knows = true;
     status = session_parse(connection->session, name, text, length, types, count);
     if (!status)
-        send_empty_message(connection, '1');
+        reply_empty(connection, '1');
     return status;
 }
 
@@ -614,7 +252,7 @@ static enum status handle_bind(struct connection *connection, struct message *me
     connection->session_knows = true;
     status = session_bind(connection->session, portal, statement, &values);
     if (!status)
-        send_empty_message(connection, '2');
+        reply_empty(connection, '2');
     return status;
 }
 
@@ -651,9 +289,9 @@ static enum status handle_describe(struct connection *connection, struct message
         return error_set(STATUS_PROTOCOL_VIOLATION, "invalid DESCRIBE message subtype %d", kind);
     }
     if (returns_rows)
-        write_description(wire, &result, formats, format_count);
+        reply_description(wire, &result, formats, format_count);
     else
-        send_empty_message(connection, 'n');
+        reply_empty(connection, 'n');
     return STATUS_OK;
 }
 
@@ -684,7 +322,7 @@ static enum status handle_close(struct connection *connection, struct message *m
     else
         return error_set(STATUS_PROTOCOL_VIOLATION, "invalid CLOSE message subtype %d", kind);
     if (!status)
-        send_empty_message(connection, '3');
+        reply_empty(connection, '3');
     return status;
 }
 
@@ -708,7 +346,7 @@ static enum status run_message(struct connection *connection, struct message *me
 /* An error that the session did not raise still fails its transaction. */
 static void message_failed(struct connection *connection)
 {
-    send_error(connection);
+    reply_error(connection);
     if (!connection->session_knows)
         session_failed(connection->session);
 }
@@ -728,9 +366,9 @@ static void sync_message(struct connection *connection)
 {
     connection->skip_until_sync = false;
     if (session_sync(connection->session))
-        send_error(connection);
+        reply_error(connection);
     if (!connection->done)
-        send_ready(connection);
+        reply_ready(connection);
 }
 
 static void handle_message(struct connection *connection, struct message *message)
@@ -742,7 +380,7 @@ static void handle_message(struct connection *connection, struct message *messag
         if (run_message(connection, message, handle_query))
             message_failed(connection);
         if (!connection->done)
-            send_ready(connection);
+            reply_ready(connection);
         break;
     case 'P': extended(connection, message, handle_parse); break;
     case 'B': extended(connection, message, handle_bind); break;
@@ -761,7 +399,7 @@ static void handle_message(struct connection *connection, struct message *messag
         error_set(STATUS_FEATURE_NOT_SUPPORTED, "function call messages are not supported");
         message_failed(connection);
         if (!connection->done)
-            send_ready(connection);
+            reply_ready(connection);
         break;
     case 'd':
     case 'c':
@@ -769,7 +407,7 @@ static void handle_message(struct connection *connection, struct message *messag
     case 'X': connection->done = true; break;
     default:
         error_set(STATUS_PROTOCOL_VIOLATION, "invalid frontend message type %d", message->type);
-        send_fatal(connection);
+        reply_fatal(connection);
     }
 }
 
@@ -804,18 +442,18 @@ static void serve(struct connection *connection)
             break;
         case STATUS_STOP:
             error_set(STATUS_ADMIN_SHUTDOWN, NULL);
-            send_fatal(connection);
+            reply_fatal(connection);
             break;
         case STATUS_WOULD_BLOCK:
             error_set(late, NULL);
-            send_fatal(connection);
+            reply_fatal(connection);
             break;
         case STATUS_CONNECTION_FAILURE:
             if (session_transaction_state(connection->session) != 'I')
                 log_line("LOG", "unexpected EOF on client connection with an open transaction");
             connection->done = true;
             break;
-        default: send_fatal(connection); break;
+        default: reply_fatal(connection); break;
         }
     }
 }

@@ -11,8 +11,8 @@
  *     status = wire_flush(wire, interrupts);                            to the client
  *
  * Input is buffered, and a message's bytes are read in place: they are valid until the next wire_read(). A long
- * message's memory grows only as its bytes arrive. Output is buffered and goes out when wire_flush() is called, before
- * a read that has to wait, and when somebody calls wire_flush_if_full().
+ * message's memory grows only as its bytes arrive. Output is buffered and goes out when wire_flush() is called (who
+ * writes much does so whenever WIRE_FULL_BYTES have come together) and before a read that has to wait.
  *
  * The socket does not block; waits are thread_wait_fd(), so that interrupts reach them. One thread uses a wire. */
 #ifndef SERVER_WIRE_H
@@ -27,7 +27,7 @@
 #define WIRE_STARTUP_MAX 10000                      /* bytes of a startup packet, as in PostgreSQL */
 #define WIRE_SMALL_MAX   10000                      /* of messages that carry only a name or two */
 #define WIRE_LARGE_MAX   ((uint32_t)0x3fffffff)     /* of the others */
-#define WIRE_FULL_BYTES  32768                      /* when wire_flush_if_full() sends */
+#define WIRE_FULL_BYTES  32768                      /* when it is time to send */
 
 struct wire {
     int      fd;
@@ -77,10 +77,6 @@ uint8_t *wire_room(struct wire *, size_t count);    /* where the next `count` by
 
 /* Statuses: CONNECTION_FAILURE; STOP when one of the interrupts came first (what is left stays in the buffer). */
 enum status wire_flush(struct wire *, unsigned interrupts) MUST_CHECK;
-static inline enum status wire_flush_if_full(struct wire *wire, unsigned interrupts)
-{
-    return wire->out.length < WIRE_FULL_BYTES ? STATUS_OK : wire_flush(wire, interrupts);
-}
 void wire_flush_try(struct wire *);                 /* as much as the socket takes now */
 
 /* CHARACTER_NOT_IN_REPERTOIRE unless the bytes are UTF-8 without NUL. */

@@ -404,7 +404,7 @@ static enum status bind_parameters(struct portal *portal, const struct bind_valu
             portal->parameters[i].null = true;
             continue;
         }
-        const uint8_t *bytes = arena_copy(portal->arena, values->bytes[i], (size_t)values->lengths[i] + 1);   /* one more: the message's next byte, never read as text */
+        const uint8_t *bytes = (const uint8_t *)arena_strndup(portal->arena, (const char *)values->bytes[i], (size_t)values->lengths[i]);
         if (format == 0)
             status = type_in(type, (const char *)bytes, (size_t)values->lengths[i], portal->arena, &portal->parameters[i]);
         else if (format == 1)

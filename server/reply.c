@@ -142,7 +142,7 @@ static enum status flush_if_full(struct connection *connection)
     return connection->wire.out.length < WIRE_FULL_BYTES ? STATUS_OK : flush(connection);
 }
 
-/* ---- The session's call-backs (rule 2) ---- */
+/* ---- The session's call-backs (rule 1) ---- */
 
 static uint16_t format_of(const uint16_t *formats, uint16_t count, uint16_t column)
 {

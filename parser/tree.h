@@ -564,10 +564,10 @@ struct comment_statement {
 
 /* ---- transactions and settings ---- */
 
-enum isolation { ISOLATION_UNSET, ISOLATION_READ_UNCOMMITTED, ISOLATION_READ_COMMITTED, ISOLATION_REPEATABLE_READ,
+enum isolation_name { ISOLATION_UNSET, ISOLATION_READ_UNCOMMITTED, ISOLATION_READ_COMMITTED, ISOLATION_REPEATABLE_READ,
                  ISOLATION_SERIALIZABLE };
 enum choice { CHOICE_UNSET, CHOICE_NO, CHOICE_YES };
-struct transaction_modes { enum isolation isolation; enum choice read_only, deferrable; };
+struct transaction_modes { enum isolation_name isolation; enum choice read_only, deferrable; };
 
 enum transaction_kind {
     TRANSACTION_BEGIN, TRANSACTION_START, TRANSACTION_COMMIT, TRANSACTION_ROLLBACK, TRANSACTION_SAVEPOINT,

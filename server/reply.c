@@ -109,6 +109,10 @@ void reply_ready(struct connection *connection)
     wire_byte(&connection->wire, (uint8_t)session_transaction_state(connection->session));
     wire_end(&connection->wire);
     connection->idle = true;
+    /* The next read sends it, if that has to wait. Where a client has sent more already, this query's answer still goes out
+     * before the next one runs. */
+    if (connection->wire.in_start != connection->wire.in_end)
+        wire_flush_try(&connection->wire);
 }
 
 void reply_empty(struct connection *connection, char type)

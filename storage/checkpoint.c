@@ -46,6 +46,7 @@ struct checkpointer *checkpointer_open(struct store *store, uint32_t seconds, ui
     condition_init(&self->done, "checkpoint.done");
     atom_store(&self->seconds, seconds ? seconds : 300);
     atom_store(&self->max_wal_bytes, max_wal_bytes ? max_wal_bytes : 1u << 30);
+    atom_store(&self->hurry, true);                         /* until the thread runs, somebody waits for each */
     if (control_read(store->directory, &self->control))
         self->control = (struct control){ 0 };
     return self;

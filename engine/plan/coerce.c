@@ -71,7 +71,7 @@ static enum status coerce_length(struct planner *p, struct scalar *in, struct sq
 }
 
 /* numeric in another form, without a change of value. */
-static enum status coerce_form(struct planner *p, struct scalar *in, struct sql_type want, struct scalar **out)
+enum status coerce_form(struct planner *p, struct scalar *in, struct sql_type want, struct scalar **out)
 {
     *out = in;
     if (want.oid != OID_NUMERIC || in->type.oid != OID_NUMERIC || numeric_same_form(in->type, want))

@@ -107,7 +107,8 @@ struct aggregate_item {
     uint16_t arg_count; struct scalar **args;   /* over the input */
     struct scalar *filter;               /* NULL none */
     bool distinct;
-    uint16_t sort_count; struct sort_item *sort;   /* ORDER BY inside: columns index args here */
+    uint16_t sort_count; struct sort_item *sort;   /* ORDER BY inside: columns index args here; what it needs beyond the function's own arguments stands behind those in args */
+    uint16_t own_arg_count;              /* of args: those that the aggregate itself takes */
     struct sql_type type;
 };
 struct window_item {                     /* one window function over the PLAN_WINDOW's partition and order */
@@ -207,6 +208,8 @@ struct prepared_plan {
     uint32_t table_count; struct planned_table { uint32_t oid; enum table_lock mode; } *tables;   /* to lock (again) before each run of a kept plan */
     uint64_t catalog_version;
     const char *tag;                     /* "SELECT", "INSERT 0", … */
+    struct arena *arena;                 /* lives as long as the plan and may be added to by whoever runs it: compiled expressions are kept there. NULL: not kept */
+    void    *kept;                       /* engine/exec's own */
 };
 
 /* Analyze and plan. parameter_types: given (0 = infer), filled in on return. The tables get locked on the way. */

@@ -204,6 +204,7 @@ enum status coerce(struct planner *, struct scalar *, struct sql_type want, enum
 bool can_coerce(uint32_t from, uint32_t to, enum cast_context);
 /* The type that all of them become (CASE, UNION, VALUES, ARRAY, …). context: "CASE", "UNION"…, for the message. */
 enum status common_type(struct planner *, struct scalar **, uint32_t count, const char *context, struct sql_type *out) MUST_CHECK;
+enum status coerce_form(struct planner *, struct scalar *, struct sql_type want, struct scalar **out) MUST_CHECK;   /* numeric in another form */
 enum status coerce_to_common(struct planner *, struct scalar **items, uint32_t count, const char *context) MUST_CHECK;
 enum status coerce_boolean(struct planner *, struct scalar *, const char *context, struct scalar **out) MUST_CHECK;
 enum status make_operator(struct planner *, const char *schema, const char *name, struct scalar *left, struct scalar *right, int position, struct scalar **out) MUST_CHECK;
@@ -258,9 +259,16 @@ enum status bind_boolean(struct planner *, struct scope *, const struct expr *, 
 enum status bind_row_or_scalar(struct planner *, struct scope *, const struct expr *, struct scalar ***items, uint16_t *count) MUST_CHECK;
 enum status bind_set_function(struct planner *, struct scope *, const struct expr *, const struct function **f, struct scalar ***args, uint16_t *count, struct sql_type *result, struct scalar **plain) MUST_CHECK;
 void conjuncts_add(struct arena *, struct scalars *, struct scalar *);
+bool sort_flags(const struct sort_key *, bool *descending, bool *nulls_first);    /* false: USING with an operator that orders nothing */
 
 /* ---- analyze_select.c ---- */
-enum status analyze_select(struct planner *, struct scope *outer, const struct select *, struct query **out) MUST_CHECK;
+/* keep_unknown: literals of the select list stay unknown, for a UNION or INSERT above to decide. */
+enum status analyze_select(struct planner *, struct scope *outer, const struct select *, bool keep_unknown, struct query **out) MUST_CHECK;
+/* Casts the query's columns; wraps it where ORDER BY or DISTINCT hang on the columns as they are. */
+enum status query_coerce(struct planner *, struct query **, const struct sql_type *wanted, enum cast_context, const char *context) MUST_CHECK;
+struct query *query_new(struct planner *, enum statement_kind, uint16_t level);
+/* SELECT * FROM (q): a query whose columns are the columns of q. */
+struct query *query_wrap(struct planner *, struct query *, const char *name);
 struct target_expansion { struct scalars values; const char **names; uint32_t *tables; int16_t *columns; uint32_t capacity; };
 enum status expand_targets(struct planner *, struct scope *, const struct target_list *, bool keep_unknown, struct target_expansion *) MUST_CHECK;
 enum status query_resolve_unknown(struct planner *, struct query *) MUST_CHECK;

@@ -66,8 +66,10 @@ static enum status check_node(struct check *check, uint32_t page, const struct n
             return wrong(check, page, "A slot points outside the page.");
         const struct slot *slot = &node->slots[i];
         bytes += node_fixed_bytes(node->level) + slot->length;
-        if (slot->head != key_head(node_suffix(node, i), slot->length))
+        if (slot->head != (node->level && i == 0 ? 0 : node_head(node, node_suffix(node, i), slot->length)))
             return wrong(check, page, "A slot's head is not its key's.");
+        if (node->skip && i > 0 && (slot->length < node->skip || (i > (node->level ? 1u : 0u) && memcmp(node_suffix(node, i - 1), node_suffix(node, i), node->skip))))
+            return wrong(check, page, "The entries do not share what is skipped.");
         if (node->level && i == 0) {
             if (slot->length)
                 return wrong(check, page, "The first entry of an inner node has a key.");

@@ -3,6 +3,8 @@
  * 1. Slots are sorted by (key, row id); heads are a function of the key, so a search first narrows by heads alone
  *    and compares bytes only among entries whose heads are equal.
  * 2. prefix_length is what the fences share, fixed as long as the fences are. A node whose range grows is encoded anew.
+ *    skip is what the entries share (first and last tell), kept only where a fence is open. An entry that does not share
+ *    it makes the heads be made anew; at every doubling of such a node a better one is looked for.
  * 3. data bytes in use + garbage = PAGE_BYTES - data_start. Garbage goes when a node is encoded anew (node_insert does
  *    that when the gap is short but the room is there).
  * 4. Small changes are logged as verbs; a node encoded anew is logged whole. */
@@ -57,13 +59,29 @@ static inline int prefix_compare(const struct node *node, const uint8_t *key, ui
     return order ? order : length < prefix ? -1 : 0;
 }
 
+/* The same for the bytes that all entries share behind the prefix; entry i has them. */
+static inline int skip_compare(const struct node *node, uint32_t i, const uint8_t *suffix, uint32_t length)
+{
+    uint32_t skip = node->skip, shorter = length < skip ? length : skip;
+    if (!node_slot_sound(node, i) || node->slots[i].length < skip)
+        return 0;
+    int order = memcmp(suffix, node_suffix(node, i), shorter);
+    return order ? order : length < skip ? -1 : 0;
+}
+
 static uint32_t lower_from(const struct node *node, uint32_t from, const uint8_t *key, uint32_t length, uint64_t row)
 {
     int order = prefix_compare(node, key, length);
     if (order)
         return order < 0 ? from : node->count;
     const uint8_t *suffix = key + node->prefix_length;
-    uint32_t suffix_length = length - node->prefix_length, head = key_head(suffix, suffix_length);
+    uint32_t suffix_length = length - node->prefix_length;
+    if (node->skip && from < node->count) {
+        order = skip_compare(node, from, suffix, suffix_length);
+        if (order)
+            return order < 0 ? from : node->count;
+    }
+    uint32_t head = node_head(node, suffix, suffix_length);
     uint32_t low = heads_below(node, from, node->count, head);
     if (low == node->count || node->slots[low].head != head)
         return low;
@@ -180,8 +198,15 @@ void node_encode(uint8_t *page, const struct node_image *image)
                     memcpy(to + (image->base_length - prefix), item->suffix, item->length);
             }
         }
-        node->slots[i] = (struct slot){ key_head(to, length), (uint16_t)at, (uint16_t)length };
+        node->slots[i] = (struct slot){ 0, (uint16_t)at, (uint16_t)length };
     }
+    uint32_t first = image->level ? 1 : 0;                   /* the first of an inner node has no key */
+    if (node_fence_open(node) && image->count > first + 1) {
+        const struct slot *low = &node->slots[first], *high = &node->slots[image->count - 1];
+        node->skip = (uint16_t)key_common(page + low->offset + fixed, low->length, page + high->offset + fixed, high->length);
+    }
+    for (uint32_t i = first; i < image->count; i++)
+        node->slots[i].head = node_head(node, page + node->slots[i].offset + fixed, node->slots[i].length);
     node->data_start = (uint16_t)at;
     ASSERT(sizeof(struct node) + node->count * sizeof(struct slot) <= at);
 }
@@ -231,12 +256,32 @@ static void node_compact(struct mtr *mtr, struct node *node)
     node_encode((uint8_t *)node, &image);
 }
 
+/* Heads anew, behind fewer shared bytes. */
+static void node_reskip(struct mtr *mtr, struct node *node, uint32_t skip)
+{
+    mtr_image(mtr, (uint8_t *)node);
+    node->skip = (uint16_t)skip;
+    for (uint32_t i = node->level ? 1 : 0; i < node->count; i++)
+        node->slots[i].head = node_slot_sound(node, i) ? node_head(node, node_suffix(node, i), node->slots[i].length) : 0;
+}
+
 void node_insert(struct mtr *mtr, struct node *node, uint32_t position, const uint8_t *key, uint32_t length, uint64_t row, uint32_t child)
 {
     uint32_t suffix_length = length - node->prefix_length, fixed = node_fixed_bytes(node->level);
     const uint8_t *suffix = key + node->prefix_length;
+    uint32_t first = node->level ? 1 : 0;
     if (node_gap(node) < sizeof(struct slot) + fixed + suffix_length)
         node_compact(mtr, node);
+    if (node_fence_open(node) && node->count >= 16 && (node->count & (node->count - 1)) == 0) {
+        uint32_t last = node->count - 1u;
+        uint32_t shared = 0;
+        if (node_slot_sound(node, first) && node_slot_sound(node, last))
+            shared = key_common(node_suffix(node, first), node->slots[first].length, node_suffix(node, last), node->slots[last].length);
+        if (shared > node->skip)
+            node_reskip(mtr, node, shared);
+    }
+    if (node->skip && (node->count <= first || skip_compare(node, first, suffix, suffix_length) != 0))
+        node_reskip(mtr, node, node->count <= first ? 0 : key_common(suffix, suffix_length, node_suffix(node, first), node->skip));
     uint32_t at = node->data_start - fixed - suffix_length;
     uint8_t entry[12 + BTREE_KEY_MAX];
     if (node->level)
@@ -248,7 +293,7 @@ void node_insert(struct mtr *mtr, struct node *node, uint32_t position, const ui
     uint32_t slot_at = (uint32_t)(offsetof(struct node, slots) + position * sizeof(struct slot));
     if (position < node->count)
         mtr_move(mtr, (uint8_t *)node, slot_at + (uint32_t)sizeof(struct slot), slot_at, (node->count - position) * (uint32_t)sizeof(struct slot));
-    struct slot slot = { key_head(suffix, suffix_length), (uint16_t)at, (uint16_t)suffix_length };
+    struct slot slot = { node_head(node, suffix, suffix_length), (uint16_t)at, (uint16_t)suffix_length };
     mtr_write(mtr, (uint8_t *)node, slot_at, &slot, sizeof slot);
     header_write(mtr, node, node->count + 1, (uint16_t)at, node->garbage);
 }

@@ -5,7 +5,8 @@
  * Every node knows its *fences*: the range low <= entry < high that it answers for, whatever it holds now. A fence
  * is open at the ends of the tree. What both fences begin with, all entries begin with: these prefix_length bytes are
  * stored once (in the low fence) and cut from every entry. A slot carries the first four bytes behind the prefix
- * as a number, so that a search mostly stays in the slot array.
+ * as a number, so that a search mostly stays in the slot array. Where a fence is open there is no prefix; there the heads begin behind
+ * what the entries happen to share (skip), else the heads of a root over integers would all be the same.
  *
  * Entry of a leaf: row id (8), rest of the key. Of an inner node: child page (4), row id (8), rest of the separator;
  * the first entry's separator is not looked at: it stands for the low fence and is stored empty.
@@ -33,7 +34,7 @@ struct node {
     uint16_t prefix_length, flags;
     uint16_t low_offset, low_length, high_offset, high_length;
     uint32_t left, right;                       /* 0: none. In a free page `left` is the next free one */
-    uint32_t unused;
+    uint16_t skip, unused;                      /* heads begin so many bytes behind the prefix: bytes that all entries share though the fences do not */
     uint64_t low_row, high_row;
     struct slot slots[];
 };
@@ -102,6 +103,13 @@ static inline void node_key_copy(const struct node *node, uint32_t i, uint8_t *t
 {
     memcpy(to, node_prefix(node), node->prefix_length);
     memcpy(to + node->prefix_length, node_suffix(node, i), node->slots[i].length);
+}
+
+static inline bool node_fence_open(const struct node *node) { return node->flags & (NODE_LOW_OPEN | NODE_HIGH_OPEN); }
+/* The head of an entry's key, cut by the prefix. */
+static inline uint32_t node_head(const struct node *node, const uint8_t *suffix, uint32_t length)
+{
+    return length <= node->skip ? 0 : key_head(suffix + node->skip, length - node->skip);
 }
 
 bool     node_sound(const uint8_t *page);       /* a node whose header can be believed: kind, counts, fences inside the page */

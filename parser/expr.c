@@ -398,6 +398,23 @@ static struct expr *parse_junction(struct parser *p, struct expr *left, enum exp
     return expr;
 }
 
+/* ~~ and its kin are LIKE by another name (it's what deparse prints): one node for both. */
+static struct expr *like_operator(struct parser *p, char *schema, char *name, struct expr *left, struct expr *right,
+                                  int at)
+{
+    bool negated = name[0] == '!';
+    const char *rest = name + negated;
+
+    if (schema || (strcmp(rest, "~~") != 0 && strcmp(rest, "~~*") != 0))
+        return operator_new(p, schema, name, left, right, at);
+    struct expr *like = expr_new(p, EXPR_LIKE, at);
+    like->like.kind = rest[2] ? LIKE_ILIKE : LIKE_LIKE;
+    like->like.negated = negated;
+    like->like.left = left;
+    like->like.pattern = right;
+    return like;
+}
+
 /* Takes operators that bind at least as tightly as `least`. On entry p->height is left's, on return the result's. */
 static struct expr *operators(struct parser *p, struct expr *left, int least, bool restricted)
 {
@@ -484,7 +501,8 @@ static struct expr *operators(struct parser *p, struct expr *left, int least, bo
                 left = parse_any(p, left, schema, name, at);
                 break;
             }
-            left = operator_new(p, schema, name, left, expr_level(p, precedence + 1, restricted), at);
+            struct expr *right = expr_level(p, precedence + 1, restricted);
+            left = like_operator(p, schema, name, left, right, at);
             if (precedence == PRECEDENCE_COMPARE)
                 closed = PRECEDENCE_COMPARE;
             break;

@@ -8,6 +8,7 @@
 
 #ifdef CRAB_CRASH_DISK
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,6 +33,14 @@ __attribute__((constructor)) static void crash_disk_open(void)
     const char *after = getenv("CRAB_CRASH_AFTER"), *seed = getenv("CRAB_CRASH_SEED");
     crash_after = after ? strtoull(after, NULL, 10) : 0;
     crash_seed = seed ? strtoull(seed, NULL, 10) : 1;
+}
+
+void crash_disk_plan(uint64_t after, uint64_t seed)
+{
+    latch_acquire(&disk_latch, LATCH_EXCLUSIVE);
+    crash_after = after ? atomic_load(&calls) + after : 0;
+    crash_seed = seed;
+    latch_release(&disk_latch);
 }
 
 uint64_t crash_disk_calls(void) { return atomic_load(&calls); }
@@ -108,7 +117,11 @@ static struct inode *find(int fd)
             return inode;
     struct inode *inode = calloc(1, sizeof *inode);
     inode->device = st.st_dev, inode->number = st.st_ino, inode->size = st.st_size;
-    inode->fd = dup(fd);                                   /* outlives the caller's, and keeps the inode number from being used again */
+    char path[64];                                         /* a descriptor of our own: it outlives the caller's, may write where the */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);   /* caller's may not, and keeps the inode's number from being used again */
+    inode->fd = open(path, O_RDWR | O_CLOEXEC);
+    if (inode->fd < 0)
+        panic("crash disk: open: %s", strerror(errno));
     inode->last = &inode->first;
     inode->next = inodes;
     return inodes = inode;

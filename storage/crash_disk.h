@@ -23,6 +23,7 @@ int     disk_ftruncate(int fd, off_t);
 int     disk_unlink(const char *path);
 off_t   disk_size(int fd);                                /* -1 and errno */
 _Noreturn void crash_disk_crash(uint64_t seed);
+void    crash_disk_plan(uint64_t after, uint64_t seed);   /* crash at the after-th call from now on; 0: never */
 uint64_t crash_disk_calls(void);
 #else
 #define disk_preadv    preadv

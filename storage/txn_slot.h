@@ -93,6 +93,7 @@ struct txn_table {
     _Atomic uint32_t slot_high;              /* slots at and past it were never used */
     struct txn_slot *slots;
     _Atomic uint32_t hints[RUNNING_HINTS];
+    struct heap_registry *_Atomic heaps;     /* heap_state.c */
 };
 
 /* status.c */

@@ -352,8 +352,8 @@ static enum status store_slice_to_client(struct session *session, struct portal 
 
 static void extended_begin(struct session *session)
 {
-    thread_interrupt_clear(INTERRUPT_TIMEOUT);
     arena_reset(session->statement_arena);
+    catalog_statement_start(session);
     session->env.statement_us = wall_us() - 946684800000000LL;
     engine_latch_enter();
 }
@@ -583,7 +583,6 @@ enum status session_sync(struct session *session)
     engine_latch_enter();
     enum status status = transaction_finish_implicit(session, true);
     engine_latch_leave();
-    thread_interrupt_clear(INTERRUPT_CANCEL);
     session_set_state(session, session_transaction_state(session) == 'I' ? "idle" : session_transaction_state(session) == 'T' ? "idle in transaction" : "idle in transaction (aborted)", NULL, 0);
     return status;
 }

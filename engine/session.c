@@ -371,7 +371,7 @@ static enum status query_statement(struct session *session, const char *sql, con
     const char *tag = NULL;
     if (session->block == BLOCK_FAILED && !statement_allowed_when_failed(statement))
         return failed_block_error();
-    catalog_refresh(session);
+    catalog_statement_start(session);
     enum status status = statement_run(session, sql, statement, &tag);
     statement_snapshot_done(session);
     if (status)
@@ -389,7 +389,6 @@ static enum status query_statement(struct session *session, const char *sql, con
 enum status session_query(struct session *session, const char *sql, size_t length)
 {
     session_set_state(session, "active", sql, length);
-    thread_interrupt_clear(INTERRUPT_CANCEL | INTERRUPT_TIMEOUT);
     session->env.statement_us = wall_us() - EPOCH_2000_US;
     arena_reset(session->statement_arena);
     engine_latch_enter();

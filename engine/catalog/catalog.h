@@ -97,7 +97,8 @@ enum status catalog_each(struct session *, enum status (*visit)(void *context, c
 
 /* Catalog version: moved by every DDL at commit; sessions drop their caches (and prepared plans) when it differs. */
 uint64_t catalog_version(void);
-void     catalog_refresh(struct session *);
+void     catalog_refresh(struct session *);                            /* keeps what the statement under way may hold */
+void     catalog_statement_start(struct session *);                    /* a top-level statement begins: frees what refreshes put aside */
 void     catalog_cache_close(struct session *);
 
 /* ---- start-up ---- */

@@ -27,7 +27,7 @@ struct store {
     struct lock_table *locks;
     struct checkpointer *checkpointer;
     char *directory;
-    bool  fresh;                           /* no catalog in it yet: store_bootstrap_done() was never called on this directory */
+    _Atomic bool fresh;                        /* no catalog in it yet: store_bootstrap_done() was never called on this directory */
     int   lock_fd;
     _Atomic uint32_t next_file;            /* the number store_new_file() gives out next */
     uint64_t recovered_records, recovered_us;

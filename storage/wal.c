@@ -39,6 +39,7 @@ _Atomic uint32_t wal_fsync_enabled = 1;
 #define INSERTIONS    1024u                 /* in flight at once; a power of two */
 #define KEEP_SEGMENTS 64u                   /* at most so many wait to be used again */
 #define WRITER_US     200000u
+#define RING_MIN      (PAGE_BYTES > 16384 ? 8u << 20 : 4u << 20)   /* half of it holds a record of 64 images */
 #define RECORD_MAX    (64u << 20)
 
 enum { INSERTION_RESERVED, INSERTION_COPIED, INSERTION_AWAITED };
@@ -507,7 +508,7 @@ enum status wal_open(const struct wal_options *options, lsn_t start, struct wal 
     wal->directory = strdup(options->directory);
     wal->segment_fd = -1;
     wal->directory_fd = open(options->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    wal->ring_bytes = 4u << 20;
+    wal->ring_bytes = RING_MIN;
     while (wal->ring_bytes < options->ring_bytes && wal->ring_bytes < 1u << 30)
         wal->ring_bytes *= 2;
     wal->ring = malloc(wal->ring_bytes);

@@ -96,8 +96,7 @@ static enum status root_fetch(const struct btree *tree, enum latch_mode leaf_mod
             if (node_sound(out->bytes) && node->level == level && (node->flags & (NODE_LOW_OPEN | NODE_HIGH_OPEN)) == (NODE_LOW_OPEN | NODE_HIGH_OPEN))
                 return STATUS_OK;
             pool_release(out);
-        } else if (status != STATUS_CORRUPT)
-            return status;
+        }                                                    /* a page that cannot be had: the meta page says what is true */
     }
     struct page_ref meta;
     status = meta_fetch(tree, LATCH_SHARED, &meta, &root, &level);

@@ -55,8 +55,8 @@ static void make_room(struct btree_scan *scan, uint32_t count, size_t bytes)
         scan->key_lengths = arena_alloc(scan->arena, capacity * sizeof *scan->key_lengths);
         scan->capacity = capacity;
     }
-    if (bytes > scan->bytes_capacity) {
-        scan->bytes_capacity = bytes + bytes / 4;
+    if (bytes > scan->bytes_capacity || !scan->bytes) {
+        scan->bytes_capacity = bytes + bytes / 4 + 16;
         scan->bytes = arena_alloc(scan->arena, scan->bytes_capacity);
     }
 }

@@ -3,7 +3,9 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "base/hash.h"
 #include "btree/node.h"
 
@@ -505,6 +507,87 @@ Test(btree, is_there_again_after_a_restart)
     struct btree_stats stats;
     OK(btree_check(&tree, NULL, NULL, &stats));
     cr_assert_eq(stats.entries, 3000);
+}
+
+/* ---- kill -9 in the middle of splits and removals ---- */
+
+struct promise { uint32_t done; };              /* operations that were flushed before this was written */
+
+static void operate(const struct btree *tree, uint64_t n)    /* the n-th operation: always the same */
+{
+    uint64_t random = n, r = random_next(&random), key = __builtin_bswap64(n % 7 < 5 ? r % 100000 : n);
+    bool found;
+    OK(btree_insert(tree, 0, (uint8_t *)&key, 8, n, NULL, NULL));
+    if (n >= 400) {                                          /* and the one of long ago goes */
+        uint64_t old = n - 400, old_random = old;
+        r = random_next(&old_random);
+        key = __builtin_bswap64(old % 7 < 5 ? r % 100000 : old);
+        OK(btree_delete(tree, 0, (uint8_t *)&key, 8, old, &found));
+    }
+}
+
+static enum status count_rows(void *context, const uint8_t *key, uint32_t length, uint64_t row)
+{
+    (void)key, (void)length;
+    ((uint8_t *)context)[row] = 1;
+    return STATUS_OK;
+}
+
+Test(btree_crash, is_whole_after_a_kill_and_has_what_was_flushed, .timeout = 120)
+{
+    struct store_options options = { .pool_bytes = 2u << 20, .wal_ring_bytes = 4u << 20, .lock_bytes = 4u << 20, .pool_partitions = 16,
+                                     .checkpoint_seconds = 1, .max_transactions = 20, .max_wal_bytes = 2u << 20 };
+    snprintf(directory, sizeof directory, "/tmp/crab_btree_XXXXXX");
+    cr_assert(mkdtemp(directory));
+    struct btree tree = { .file = TREE_FILE, .name = "t_index", .max_entries = 5 };
+    uint32_t first = 0;
+    for (int round = 0; round < 4; round++) {
+        int channel[2];
+        cr_assert_eq(pipe(channel), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            if (store_open(directory, &options, &store))
+                _exit(1);
+            tree.store = store;
+            if (round == 0)
+                OK(btree_create_fixed(&tree));
+            for (uint64_t n = first;; n++) {
+                operate(&tree, n);
+                if (n % 50 == 49) {
+                    struct promise promise = { (uint32_t)n };
+                    wal_flush(store->wal, wal_next(store->wal));
+                    if (write(channel[1], &promise, sizeof promise) != sizeof promise)
+                        _exit(1);
+                }
+            }
+        }
+        close(channel[1]);
+        struct promise promise = { 0 };
+        while (promise.done < first + 2500 + 777 * (uint32_t)round && read(channel[0], &promise, sizeof promise) == sizeof promise) { }
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        while (read(channel[0], &promise, sizeof promise) == sizeof promise) { }
+        close(channel[0]);
+        cr_assert_gt(promise.done, first, "the child died early");
+
+        OK(store_open(directory, &options, &store));
+        tree.store = store;
+        uint8_t *there = calloc(1, promise.done + 1000000);
+        OK(btree_check(&tree, count_rows, there, NULL));
+        uint32_t last = promise.done;                        /* some that were not acknowledged may have come through */
+        while (there[last + 1])
+            last++;
+        for (uint32_t n = last > 399 ? last - 399 : 0; n <= last; n++)
+            cr_assert(there[n], "row %u is gone", n);
+        for (uint32_t n = 0; n + 400 <= promise.done; n++)
+            cr_assert_not(there[n], "row %u came back", n);
+        free(there);
+        OK(store_close(store));
+        first = last;                                        /* its delete may not have: once more */
+    }
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    cr_assert_eq(system(command), 0);
 }
 
 Test(key, separators_are_short_and_part_their_neighbours)

@@ -67,6 +67,10 @@ const struct function *function_by_oid(uint32_t oid);
 /* All with that name, in an array of pointers; count 0 when none. */
 const struct function *const *functions_named(const char *name, size_t *count);
 
+/* Functions that hang on the session or the catalog (current_user, nextval, pg_table_size …): the engine adds its own once, before
+ * any other thread runs. The rows must live for ever. */
+void function_register_extra(const struct function *rows, size_t count);
+
 struct operator { uint32_t oid; const char *name; uint32_t left, right, result; const struct function *function; uint32_t commutator, negator; };   /* left 0: prefix */
 const struct operator *const *operators_named(const char *name, size_t *count);
 size_t operator_count(void);

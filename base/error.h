@@ -82,6 +82,7 @@
     X(RESERVED_NAME,             "42939", "reserved name")                                 \
     X(DATATYPE_MISMATCH,         "42804", "datatype mismatch")                             \
     X(INDETERMINATE_DATATYPE,    "42P18", "indeterminate datatype")                        \
+    X(GENERATED_ALWAYS,          "428C9", "cannot insert a non-DEFAULT value into a generated column") \
     X(WRONG_OBJECT_TYPE,         "42809", "wrong object type")                             \
     X(UNDEFINED_COLUMN,          "42703", "column does not exist")                         \
     X(UNDEFINED_FUNCTION,        "42883", "function does not exist")                       \

@@ -333,11 +333,8 @@ xid_t txn_oldest_running(struct store *store)
 
 static void drop_file(struct store *store, uint32_t file)
 {
-    pool_forget_file(store->pool, file);
+    store_remove_file(store, file);
     heap_forget(store, file);
-    if (file_drop(store->files, file) != STATUS_OK)
-        log_line("WARNING", "could not remove file %u: %s", file,
-                 error_current()->message ? error_current()->message : "");
 }
 
 /* Calls back and removes files for what was registered at `level` or inside it. */

@@ -6,8 +6,8 @@
  * 3. The control file says so only after the WAL is on disk as far as the checkpoint's own record; the WAL before the
  *    redo point goes only after the control file is synced.
  *
- * A checkpoint that is due by time spreads its writes over half the interval; one that was asked for, or that the
- * growing WAL calls for, hurries. `latch` (CHECKPOINT, I/O allowed) is held by whoever runs one. */
+ * A checkpoint spreads its writes over half the interval, but keeps ahead of the growing WAL; one that somebody asked
+ * for hurries. `latch` (CHECKPOINT, I/O allowed) is held by whoever runs one. */
 #include "storage/checkpoint.h"
 
 #include <stdlib.h>
@@ -58,6 +58,14 @@ static bool wal_is_long(struct checkpointer *self)
     return wal_next(wal) - wal_redo_point(wal) > atom_load(&self->max_wal_bytes);
 }
 
+/* Half of the WAL that may be written until the next checkpoint is this one's share. */
+static bool wal_runs_ahead(struct checkpointer *self, uint64_t done, uint64_t total)
+{
+    struct wal *wal = self->store->wal;
+    double written = (double)(wal_next(wal) - wal_redo_point(wal)) / ((double)atom_load(&self->max_wal_bytes) / 2);
+    return written > (double)done / (double)total;
+}
+
 static void pace(void *context, uint64_t done, uint64_t total)
 {
     struct checkpointer *self = context;
@@ -65,7 +73,7 @@ static void pace(void *context, uint64_t done, uint64_t total)
         return;
     uint64_t budget_us = (uint64_t)atom_load(&self->seconds) * 500000;
     uint64_t due = self->paced_from_us + (uint64_t)((double)budget_us * (double)done / (double)total);
-    while (now_us() < due && !atom_load(&self->hurry) && !wal_is_long(self)) {
+    while (now_us() < due && !atom_load(&self->hurry) && !wal_runs_ahead(self, done, total)) {
         uint64_t left = due - now_us();
         sleep_us(left > budget_us ? 0 : left > 50000 ? 50000 : left);
     }

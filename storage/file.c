@@ -46,6 +46,7 @@ struct files {
     struct latch latch;
     char *directory;
     int directory_fd;
+    _Atomic bool made;              /* a file was made since the directory was synced: redo makes it again, until a checkpoint */
     struct file *buckets[FILE_BUCKETS];
 };
 
@@ -221,10 +222,9 @@ enum status file_create(struct files *files, uint32_t number)
         fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         error = fd < 0 ? errno : 0;
     }
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-        sync_directory(files);
-    }
+    atom_store(&files->made, true);
     file_call_end("file.create");
     if (error == EEXIST)
         return error_set(STATUS_DUPLICATE_OBJECT, "file \"base/%u\" already exists", number);
@@ -439,6 +439,8 @@ void file_sync(struct files *files, uint32_t number)
 
 void files_sync_all(struct files *files)
 {
+    if (atom_exchange(&files->made, false))
+        sync_directory(files);
     for (size_t bucket = 0; bucket < FILE_BUCKETS; bucket++) {
         struct file *due[64];
         size_t count;

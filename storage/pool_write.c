@@ -154,8 +154,9 @@ static int due_order(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Returns once the page that was dirty in this frame is clean on disk: written by us, by another, or dropped. */
-static enum status write_surely(struct pool *pool, struct due due)
+/* Returns once the page that was dirty in this frame is clean on disk: written by us, by another, or dropped. Not
+ * patient: WOULD_BLOCK at once when it cannot be written now. */
+static enum status write_surely(struct pool *pool, struct due due, bool patient)
 {
     for (uint64_t pause_us = 50; ; pause_us = pause_us < 10000 ? pause_us * 2 : pause_us) {
         enum status status = write_by_itself(pool, due.frame, due.key);
@@ -174,6 +175,8 @@ static enum status write_surely(struct pool *pool, struct due due)
                 return status;
             continue;                                          /* had that write failed, the page is dirty again */
         }
+        if (!patient)
+            return status;
         sleep_us(pause_us);
     }
 }
@@ -184,7 +187,8 @@ enum status pool_write_dirty(struct pool *pool, void (*pace)(void *, uint64_t do
     struct due *due = malloc(capacity * sizeof *due);
     for (uint32_t i = 0; i < pool->frame_count; i++) {
         struct frame *frame = &pool->frames[i];
-        if (!atom_load(&frame->dirty) && !atom_load(&frame->writing))
+        /* Asked twice: a write that fails between the first two questions sets dirty again, and then clears writing. */
+        if (!atom_load(&frame->dirty) && !atom_load(&frame->writing) && !atom_load(&frame->dirty))
             continue;
         uint64_t key = atomic_load_explicit(&frame->key, memory_order_relaxed);
         if (key == NO_KEY)
@@ -196,18 +200,27 @@ enum status pool_write_dirty(struct pool *pool, void (*pace)(void *, uint64_t do
     qsort(due, count, sizeof *due, due_order);
 
     enum status first = STATUS_OK;
+    const size_t total = count;
+    /* First those that can be written at once; then the rest, whose latches somebody held. */
     struct error kept = { 0 };
-    for (size_t i = 0; i < count; i++) {
-        enum status status = write_surely(pool, due[i]);
-        if (status && !first) {
-            first = status;
-            error_save(&kept);
+    size_t done = 0, left = 0;
+    for (int round = 0; round < 2; round++, count = left) {
+        for (size_t i = 0; i < count; i++) {
+            enum status status = write_surely(pool, due[i], round == 1);
+            if (status == STATUS_WOULD_BLOCK) {
+                due[left++] = due[i];
+                continue;
+            }
+            if (status && !first) {
+                first = status;
+                error_save(&kept);
+            }
+            if (pace)
+                pace(context, ++done, total);
         }
-        if (pace)
-            pace(context, i + 1, count);
     }
     free(due);
     if (written)
-        *written = count;
+        *written = total;
     return first ? error_restore(&kept) : STATUS_OK;
 }

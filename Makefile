@@ -1,44 +1,89 @@
 # Crabtree. `make help` lists the targets.
-CC      ?= gcc
-BUILD   ?= build
-MODE    ?= release
+CC      = gcc
+BUILD   = build
+MODE    = release
+PREFIX  = /usr/local
+PGBIN  := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin)))
+
 CFLAGS_release = -O2 -g
 CFLAGS_debug   = -O1 -g -DCRAB_DEBUG
 CFLAGS_tsan    = -O1 -g -fsanitize=thread -DCRAB_DEBUG
 CFLAGS_asan    = -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -DCRAB_DEBUG
-CFLAGS  = -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -I. $(CFLAGS_$(MODE)) $(EXTRA_CFLAGS)
+CFLAGS_crash   = -O1 -g -DCRAB_CRASH_DISK
+CFLAGS  = -std=gnu17 -D_GNU_SOURCE -fno-strict-aliasing -Wall -Wextra -Werror -I. $(CFLAGS_$(MODE)) $(EXTRA_CFLAGS)
 LDLIBS  = -luv -lgmp -lssl -lcrypto -lutf8proc -lz -lm -lpthread
 
 FLOORS  = base storage btree parser engine engine/types engine/catalog engine/plan engine/exec server
 SOURCES = $(filter-out server/main.c,$(foreach floor,$(FLOORS),$(wildcard $(floor)/*.c)))
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
+# One Criterion program for each tests/*/*_test.c; stress programs and tools have a main of their own.
+UNIT    = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*/*_test.c))
+STRESS  = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*/*_stress.c))
+TOOLS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*/*_client.c))
 
-all: $(BUILD)/crabtree
+all: $(BUILD)/crabtree $(BUILD)/bench/generate   ## build the server at build/crabtree
 
 $(BUILD)/crabtree: $(BUILD)/server/main.o $(BUILD)/libcrab.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
-
 $(BUILD)/libcrab.a: $(OBJECTS)
 	@rm -f $@
 	ar rcs $@ $^
-
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
-
-# Unit tests: one Criterion program for each tests/**/*_test.c; stress programs have a main of their own.
-UNIT_TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*/*_test.c))
-STRESS     = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*/*_stress.c))
-$(UNIT_TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcrab.a
+$(BUILD)/bench/generate: $(BUILD)/bench/generate.o
+	$(CC) $(CFLAGS) -o $@ $^
+$(UNIT): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcrab.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcriterion -lsqlite3
 $(STRESS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcrab.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
-unit: $(UNIT_TESTS)
-stress: $(STRESS)
+$(TOOLS): CFLAGS += -I$(shell pg_config --includedir 2>/dev/null)
+$(TOOLS): $(BUILD)/%: $(BUILD)/%.o
+	$(CC) $(CFLAGS) -o $@ $^ -lpq -lsqlite3 -lpthread
 
-clean:
-	rm -rf $(BUILD)
+run:                              ## build, load the sample database, open psql on it (without a terminal: a scripted tour)
+	@base/packages.sh run
+	@+$(MAKE) --no-print-directory -s -j2 all
+	@BUILD=$(BUILD) server/run.sh
 
-.PHONY: all unit stress clean
+test:                             ## unit tests, SQL against SQLite, sessions, protocol, crashes (under 10 minutes)
+	@base/packages.sh test
+	@+$(MAKE) --no-print-directory -s -j2 all units
+	@BUILD=$(BUILD) CC=$(CC) tests/run.sh
+
+tsan:                             ## stress programs and pgbench under ThreadSanitizer
+	@base/packages.sh test
+	@+$(MAKE) --no-print-directory -s -j2 CC=clang MODE=tsan BUILD=build-tsan all stress
+	@BUILD=build-tsan tests/tsan.sh
+
+asan:                             ## unit tests and SQL under AddressSanitizer and UBSan
+	@base/packages.sh test
+	@+$(MAKE) --no-print-directory -s -j2 CC=clang MODE=asan BUILD=build-asan all units
+	@BUILD=build-asan tests/run.sh sql units
+
+bench:                            ## side by side with the PostgreSQL of this machine
+	@base/packages.sh bench
+	@+$(MAKE) --no-print-directory -s -j2 all
+	@BUILD=$(BUILD) bench/run.sh
+
+units: $(UNIT) $(STRESS) $(TOOLS)
+stress: $(STRESS) $(TOOLS)
+
+lint:                             ## includes that point up the house; latches taken past base
+	@tests/lint.sh
+
+format:                           ## clang-format over all sources
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+install: all                      ## install the server under PREFIX (/usr/local)
+	install -D -m 755 $(BUILD)/crabtree $(DESTDIR)$(PREFIX)/bin/crabtree
+
+clean:                            ## remove build folders
+	rm -rf build build-*
+
+help:                             ## this list
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+
+.PHONY: all run test tsan asan bench units stress lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,478 @@
+/* engine/exec/exec.c - runs a plan: makes the tree of operators, runs pipelines, hands the result to the sink.
+ *
+ * Everything of one run lives in its arena and in `struct run`. Programs are compiled when a node is opened and kept
+ * with the prepared plan, so that a later run of the same plan finds them made. What the run holds outside memory
+ * (pins, scans, temporary files) is let go by whoever took it, on every path; temporary files here, at the end.
+ *
+ * The result: rows that are made while a page is pinned are copied and sent after the pin is gone, since a client may
+ * take its time. */
+#include "engine/exec/operator.h"
+#include "engine/exec/program_private.h"
+#include "engine/exec/spill.h"
+
+/* ---- the result ---- */
+
+struct result {
+    struct local local;
+    struct exec_node op;
+    struct run *run;
+    struct result_sink *sink;
+    struct row_receiver *receiver;
+    uint64_t row_limit, rows;
+    struct arena *arena;
+    struct rows pending;
+    const struct plan *plan;
+    bool open;
+};
+
+static enum status result_send(struct result *r, const struct batch *batch)
+{
+    struct batch some = *batch;
+    bool last = false;
+    if (r->row_limit && r->rows + some.selected_count >= r->row_limit) {
+        some.selected_count = (uint16_t)(r->row_limit - r->rows);
+        if (some.all_selected)
+            some.row_count = some.selected_count;
+        last = true;
+    }
+    r->rows += some.selected_count;
+    enum status status = STATUS_OK;
+    if (some.selected_count)
+        status = r->receiver ? r->receiver->take(r->receiver, &some) : r->sink ? r->sink->batch(r->sink, &some) : STATUS_OK;
+    return status ? status : last ? STATUS_STOP : STATUS_OK;
+}
+
+static enum status result_flush(struct result *r)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t c = 0; c < r->pending.chunk_count && !status; c++) {
+        struct batch batch;
+        rows_chunk(&r->pending, c, &batch);
+        status = result_send(r, &batch);
+    }
+    rows_open(&r->pending, r->arena, r->plan->types, r->plan->column_count);
+    if (r->arena)
+        arena_reset(r->arena);
+    return status;
+}
+
+static enum status result_take(struct local *local, const struct batch *batch)
+{
+    struct result *r = (struct result *)local;
+    if (r->receiver || pool_pins_held() == 0) {      /* a receiver of our own waits for nobody */
+        if (r->pending.count) {
+            enum status status = result_flush(r);
+            if (status)
+                return status;
+        }
+        return result_send(r, batch);
+    }
+    if (!r->arena) {
+        r->arena = arena_open(r->run->arena, "result");
+        rows_open(&r->pending, r->arena, r->plan->types, r->plan->column_count);
+    }
+    rows_append(&r->pending, batch);
+    if (r->row_limit && r->rows + r->pending.count >= r->row_limit)
+        return STATUS_STOP;              /* enough is kept */
+    return STATUS_OK;
+}
+
+static const struct node_class result_sink_class = { .name = "result" };
+
+static void result_open(struct result *r, struct run *run, const struct plan *plan)
+{
+    r->run = run;
+    r->plan = plan;
+    r->op = (struct exec_node){ .class = &result_sink_class, .plan = plan, .run = run };
+    r->local = (struct local){ .op = &r->op, .worker = &run->leader, .take = result_take };
+}
+
+enum status run_deliver(struct run *run)
+{
+    struct result *r = run->result;
+    if (!r || r->pending.count == 0 || pool_pins_held() > 0)
+        return STATUS_OK;
+    return result_flush(r);
+}
+
+/* ---- pushing ---- */
+
+enum status local_push_counted(struct local *local, const struct batch *batch)
+{
+    struct run *run = local->worker->run;
+    if (local->worker->number) {         /* workers' counts are added when their locals come home */
+        local->rows += batch->selected_count;
+        return local->next->take(local->next, batch);
+    }
+    struct node_counters *n = local->op->counters;
+    uint64_t from = now_us();
+    if (n->rows == 0 && n->start_us == 0)
+        n->start_us = from - run->counters->run_us;
+    n->rows += batch->selected_count;
+    enum status status = local->next->take(local->next, batch);
+    local->push_us += now_us() - from;
+    return status;
+}
+
+enum status rows_before_failure(struct local *local, const struct batch *batch, enum status failure, uint16_t error_at,
+                                enum status (*take)(struct local *, const struct batch *))
+{
+    if (error_at == NO_ROW || status_sqlstate(failure)[0] != '2' || failure == STATUS_STOP)
+        return failure;
+    struct batch before = *batch;
+    uint16_t n = 0;
+    if (batch->all_selected)
+        n = error_at;
+    else
+        while (n < batch->selected_count && batch->selection[n] < error_at)
+            n++;
+    if (n == 0 || n >= batch->selected_count)
+        return failure;
+    before.selected_count = n;
+    if (batch->all_selected)
+        before.row_count = n;
+    struct error saved = {0};
+    error_save(&saved);
+    enum status status = take(local, &before);
+    if (status) {                        /* an earlier row's error, or STOP: there is no later row */
+        error_free(&saved);
+        return status;
+    }
+    return error_restore(&saved);
+}
+
+enum status push_rows(struct local *local, const struct rows *rows, uint64_t *grain)
+{
+    for (uint32_t c = 0; c < rows->chunk_count; c++) {
+        struct batch batch;
+        rows_chunk(rows, c, &batch);
+        batch.grain = *grain + c / GRAIN_BATCHES;
+        enum status status = run_check(local->worker);
+        if (!status)
+            status = local_push(local, &batch);
+        if (status)
+            return status;
+    }
+    *grain += rows->chunk_count / GRAIN_BATCHES + 1;
+    return STATUS_OK;
+}
+
+enum status run_check(struct worker *worker)
+{
+    if (worker->number)
+        return atomic_load_explicit(&worker->run->stop, memory_order_relaxed) ? STATUS_STOP : STATUS_OK;
+    return session_check_interrupts();
+}
+
+/* ---- programs ---- */
+
+static struct program **kept_slot(struct exec_node *op, uint16_t number)
+{
+    struct run *run = op->run;
+    if (!run->kept || op->plan->id >= run->plan->node_count)
+        return NULL;
+    struct program ***node = &run->kept[op->plan->id];
+    if (!*node)
+        *node = arena_array(run->program_arena, struct program *, NODE_PROGRAMS);
+    return number < NODE_PROGRAMS ? &(*node)[number] : NULL;
+}
+
+enum status node_program(struct exec_node *op, uint16_t number, struct scalar *const *exprs, uint16_t count, struct program **out)
+{
+    struct program **slot = kept_slot(op, number);
+    if (slot && *slot) {
+        *out = *slot;
+        return STATUS_OK;
+    }
+    enum status status = program_compile(slot ? op->run->program_arena : op->run->arena, exprs, count, out);
+    if (!status && slot)
+        *slot = *out;
+    if (program_serial(*out))
+        op->serial = true;
+    return status;
+}
+
+enum status node_filter(struct exec_node *op, uint16_t number, struct scalar *filter, struct program **out)
+{
+    *out = NULL;
+    if (!filter)
+        return STATUS_OK;
+    struct program **slot = kept_slot(op, number);
+    if (slot && *slot) {
+        *out = *slot;
+        op->serial |= program_serial(*out);
+        return STATUS_OK;
+    }
+    enum status status = program_compile_filter(slot ? op->run->program_arena : op->run->arena, filter, out);
+    if (!status && slot)
+        *slot = *out;
+    op->serial |= program_serial(*out);
+    return status;
+}
+
+enum status run_scalar(struct run *run, const struct scalar *scalar, struct value *out)
+{
+    memset(out, 0, sizeof *out);
+    if (scalar->kind == SCALAR_CONST)
+        return *out = scalar->constant, STATUS_OK;
+    if (scalar->kind == SCALAR_PARAMETER)
+        return *out = run->parameters[scalar->parameter], STATUS_OK;
+    if (scalar->kind == SCALAR_OUTER)
+        return *out = run->outer[scalar->parameter], STATUS_OK;
+    struct program *program;
+    struct evaluation *evaluation;
+    struct scalar *one = (struct scalar *)scalar;
+    enum status status = program_compile(run->arena, &one, 1, &program);
+    if (!status)
+        status = evaluation_open(program, run, run->arena, &evaluation);
+    if (!status)
+        status = evaluation_scalar(evaluation, out);
+    return status;
+}
+
+/* ---- the tree ---- */
+
+static const struct node_class *class_of(enum plan_kind kind)
+{
+    switch (kind) {
+    case PLAN_RESULT:          return &result_class;
+    case PLAN_VALUES:          return &values_class;
+    case PLAN_SEQ_SCAN:        return &seq_scan_class;
+    case PLAN_INDEX_SCAN:      return &index_scan_class;
+    case PLAN_VIRTUAL_SCAN:    return &virtual_scan_class;
+    case PLAN_FUNCTION_SCAN:   return &function_scan_class;
+    case PLAN_CTE_SCAN:        return &cte_scan_class;
+    case PLAN_FILTER:          return &filter_class;
+    case PLAN_PROJECT:         return &project_class;
+    case PLAN_PROJECT_SET:     return &project_set_class;
+    case PLAN_HASH_JOIN:       return &hash_join_class;
+    case PLAN_NESTED_LOOP:     return &nested_loop_class;
+    case PLAN_AGGREGATE:       return &aggregate_class;
+    case PLAN_WINDOW:          return &window_class;
+    case PLAN_SORT:            return &sort_class;
+    case PLAN_TOP_N:           return &top_n_class;
+    case PLAN_LIMIT:           return &limit_class;
+    case PLAN_DISTINCT_ON:     return &distinct_on_class;
+    case PLAN_APPEND:          return &append_class;
+    case PLAN_SET_OP:          return &set_op_class;
+    case PLAN_RECURSIVE_UNION: return &recursive_union_class;
+    case PLAN_MODIFY:          return &modify_class;
+    case PLAN_LOCK_ROWS:       return &lock_rows_class;
+    }
+    return NULL;
+}
+
+enum status node_make(struct run *run, const struct plan *plan, struct exec_node **out)
+{
+    const struct node_class *class = class_of(plan->kind);
+    ASSERT(class != NULL);
+    struct exec_node *op = arena_zero(run->arena, class->node_bytes ? class->node_bytes : sizeof *op);
+    *out = op;
+    op->class = class;
+    op->plan = plan;
+    op->run = run;
+    if (run->counters)
+        op->counters = &run->counters->nodes[plan->id];
+    enum status status = STATUS_OK;
+    if (plan->left)
+        status = node_make(run, plan->left, &op->left);
+    if (!status && plan->right)
+        status = node_make(run, plan->right, &op->right);
+    if (!status && class->open)
+        status = class->open(op);
+    return status;
+}
+
+enum status local_make(struct exec_node *op, struct worker *worker, struct local *next, struct local **out)
+{
+    struct local *local = arena_zero(worker->arena, op->class->local_bytes ? op->class->local_bytes : sizeof *local);
+    *out = local;
+    local->op = op;
+    local->worker = worker;
+    local->next = next;
+    local->take = op->class->take;
+    return op->class->local ? op->class->local(local) : STATUS_OK;
+}
+
+struct arena *node_again(struct exec_node *op)
+{
+    if (op->again)
+        arena_reset(op->again);
+    else
+        op->again = arena_open(op->run->arena, op->class->name);
+    return op->again;
+}
+
+enum status sink_make(struct exec_node *op, const struct sink_class *class, struct worker *worker, struct local **out)
+{
+    struct arena *arena = worker->number ? worker->arena : op->again ? op->again : node_again(op);
+    struct local *local = arena_zero(arena, class->local_bytes ? class->local_bytes : sizeof *local);
+    *out = local;
+    local->op = op;
+    local->worker = worker;
+    local->take = class->take;
+    local->grain_end = class->grain_end;
+    return class->local ? class->local(local) : STATUS_OK;
+}
+
+static enum status node_run_local(struct exec_node *op, struct local *next)
+{
+    enum status status;
+    if (op->class->prepare) {
+        status = op->class->prepare(op);
+        if (status)
+            return status;
+    }
+    struct local *local = op->leader_local;
+    if (!local) {
+        status = local_make(op, &op->run->leader, next, &local);
+        if (status)
+            return status;
+        op->leader_local = local;
+    } else if (op->class->rewind) {
+        status = op->class->rewind(local);
+        if (status)
+            return status;
+    }
+    local->next = next;
+    local->stopped_itself = false;
+    if (op->class->source)
+        return op->class->source(local);
+    status = node_run(op->left, local);
+    if (status == STATUS_STOP && local->stopped_itself)
+        status = STATUS_OK;
+    if (!status && op->class->flush)
+        status = op->class->flush(local);
+    return status;
+}
+
+enum status node_run(struct exec_node *op, struct local *next)
+{
+    uint64_t from = 0, pushed = 0;
+    if (op->counters) {
+        from = now_us();
+        pushed = op->leader_local ? op->leader_local->push_us : 0;
+    }
+    uint16_t workers = pipeline_workers(op);
+    enum status status = workers > 1 ? gather_run(op, next, workers) : node_run_local(op, next);
+    if (op->counters) {
+        uint64_t inside = now_us() - from, below = (op->leader_local ? op->leader_local->push_us : 0) - pushed;
+        op->counters->loops++;
+        op->counters->total_us += inside > below ? inside - below : 0;
+    }
+    return status;
+}
+
+enum status pipeline_run_serial(struct exec_node *child, struct exec_node *op, const struct sink_class *class)
+{
+    struct local *sink;
+    enum status status = sink_make(op, class, &op->run->leader, &sink);
+    if (!status)
+        status = node_run(child, sink);
+    if (status == STATUS_STOP)
+        status = STATUS_OK;
+    if (!status && class->combine)
+        status = class->combine(op, sink);
+    return status;
+}
+
+enum status pipeline_run(struct exec_node *child, struct exec_node *op, const struct sink_class *class)
+{
+    uint16_t workers = class->parallel ? pipeline_workers(child) : 0;
+    return workers > 1 ? parallel_sink_run(child, op, class, workers) : pipeline_run_serial(child, op, class);
+}
+
+enum status node_drain(struct exec_node *op, struct row_receiver *receiver)
+{
+    struct result r = { .receiver = receiver };
+    result_open(&r, op->run, op->plan);
+    enum status status = node_run(op, &r.local);
+    return status == STATUS_STOP ? STATUS_OK : status;
+}
+
+/* ---- runs ---- */
+
+static enum status run_open(struct run *run, struct session *session, struct arena *arena, const struct prepared_plan *plan, const struct snapshot *snapshot, const struct value *parameters)
+{
+    *run = (struct run){ .session = session, .store = session_store(session), .txn = session_txn(session), .plan = plan, .snapshot = snapshot,
+                         .parameters = parameters, .arena = arena, .program_arena = arena, .settings = session_settings(session) };
+    run->work_mem = run->settings->work_mem_bytes;
+    run->leader = (struct worker){ .run = run, .arena = arena };
+    if (!plan)
+        return STATUS_OK;
+    run->outer = arena_array(arena, struct value, plan->outer_slot_count + 1u);
+    run->ctes = arena_array(arena, struct cte_run, plan->cte_count + 1u);
+    if (plan->arena) {
+        struct prepared_plan *mine = (struct prepared_plan *)plan;       /* the session's own; only the side pointer is written */
+        if (!mine->kept)
+            mine->kept = arena_array(plan->arena, struct program **, plan->node_count + 1u);
+        run->kept = mine->kept;
+        run->program_arena = plan->arena;
+    }
+    return STATUS_OK;
+}
+
+/* A WITH query that changes rows runs to its end, whether it is read or not. */
+static enum status run_modifying_ctes(struct run *run)
+{
+    for (uint16_t i = 0; i < run->plan->cte_count; i++) {
+        const struct plan *plan = run->plan->ctes[i];
+        if (plan && plan->kind == PLAN_MODIFY && !run->ctes[i].ready) {
+            enum status status = cte_ready(run, i);
+            if (status)
+                return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status exec_run(struct exec_request *request)
+{
+    struct arena *arena = arena_open(NULL, "run");
+    struct run run;
+    struct result result = { .sink = request->sink, .row_limit = request->row_limit };
+    struct exec_node *top = NULL;
+    uint64_t from = now_us();
+
+    enum status status = run_open(&run, request->session, arena, request->plan, request->snapshot, request->parameters);
+    run.counters = request->counters;
+    if (run.counters)
+        run.counters->run_us = from;     /* while it runs: when it began */
+    result_open(&result, &run, request->plan->root);
+    run.result = &result;
+    if (!status)
+        status = node_make(&run, request->plan->root, &top);
+    if (!status && request->plan->kind == STATEMENT_SELECT)
+        status = run_modifying_ctes(&run);
+    if (!status)
+        status = node_run(top, &result.local);
+    if (status == STATUS_STOP)
+        status = STATUS_OK;
+    if (!status && result.pending.count)
+        status = result_flush(&result);
+    if (status == STATUS_STOP)
+        status = STATUS_OK;
+    if (!status && request->plan->kind != STATEMENT_SELECT)
+        status = run_modifying_ctes(&run);
+    request->rows_affected = request->plan->root->kind == PLAN_MODIFY ? run.changed : result.rows;
+    if (run.counters)
+        run.counters->run_us = now_us() - from;
+    spill_close_all(&run);
+    arena_close(arena);
+    return status;
+}
+
+enum status exec_scalar(struct session *session, const struct scalar *scalar, const struct value *parameters, struct arena *arena, struct value *out)
+{
+    struct run run;
+    struct arena *scratch = arena_open(NULL, "scalar");
+    enum status status = run_open(&run, session, scratch, NULL, session_txn(session) ? session_snapshot(session) : NULL, parameters);
+    struct value none = {0};
+    run.outer = &none;
+    if (!status)
+        status = run_scalar(&run, scalar, out);
+    if (!status && !out->null)
+        value_keep(scalar->type, out, arena);
+    arena_close(scratch);
+    return status;
+}

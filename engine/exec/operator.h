@@ -1,0 +1,192 @@
+/* engine/exec/operator.h - the one interface of all operators: who calls what, in which thread.
+ *
+ * A plan becomes a tree of operators, one a node. Rows are pushed: a *source* (scan, VALUES, what a breaker kept)
+ * pushes batches into the operator above it, streaming operators (filter, project, join probe) hand on what they make
+ * of each batch, until a *sink* keeps or sends them. From a source up to a sink is a pipeline.
+ *
+ *     open      once, by the leader, before anything runs: compiles expressions, makes shared state
+ *     prepare   each time the pipeline above it starts, by the leader: a hash join reads its build side here
+ *     local     once a worker: the worker's own state of the operator. Serial execution has one worker, the leader
+ *     rewind    before a local is used again (the right side of a nested loop)
+ *     source    sources: push everything. In a parallel pipeline: everything of the morsels that this worker claims
+ *     take      streaming operators and sinks: one batch, touching only the local (and shared state that is read-only)
+ *     grain_end sinks: no more batches of that grain will come from this worker
+ *     flush     streaming operators, serial pipelines: the input is over
+ *     combine   sinks: a worker's local goes into the operator's shared state; by the leader, one at a time, in worker order
+ *
+ * STATUS_STOP from take means: no more rows wanted. It travels down to the source, which returns it; whoever began the
+ * pipeline takes it for its end. An operator that stops its input by itself (LIMIT) says so in `stopped_itself`.
+ *
+ * batch.grain rises (never falls) along a stream; within a grain rows come in order. So (grain, row) is the query's row
+ * order, whoever computed what (rule "Workers never show in an answer"). */
+#ifndef ENGINE_EXEC_OPERATOR_H
+#define ENGINE_EXEC_OPERATOR_H
+
+#include "base/atomic.h"
+#include "engine/exec/batch.h"
+#include "engine/exec/exec.h"
+#include "engine/exec/program.h"
+#include "engine/session.h"
+
+#ifndef GRAIN_PAGES
+#define GRAIN_PAGES 16                   /* pages of a table in a grain; the answer of float sums hangs on it */
+#endif
+#define GRAIN_BATCHES 16                 /* streams that don't come from a table: batches in a grain */
+
+struct exec_node;
+struct local;
+struct spill_file;
+struct result;
+
+struct worker {                          /* one thread's share of a run; number 0 is the leader */
+    struct run *run;
+    uint16_t number;
+    struct arena *arena;
+};
+
+/* One run of a plan. The leader's, but for what is read-only while workers run. */
+struct run {
+    struct session *session;
+    struct store *store;
+    struct txn *txn;
+    const struct snapshot *snapshot;
+    const struct prepared_plan *plan;
+    const struct value *parameters;
+    struct value *outer;                 /* outer slots: written by nested loops and subqueries, read by what runs inside them */
+    struct arena *arena;                 /* lives as long as the run */
+    struct arena *program_arena;         /* … and as the plan, where programs are kept; may be the same */
+    struct program ***kept;              /* by plan id: the node's programs, kept with the plan; NULL when it can't be */
+    struct exec_counters *counters;
+    struct cte_run *ctes;
+    struct worker leader;
+    struct spill_file *spills;           /* open temporary files */
+    int      nesting;                    /* > 0: inside a nested loop's right side or a subquery: no workers there */
+    int64_t  work_mem;
+    _Atomic bool stop;                   /* workers: come home */
+    struct result *result;               /* where the rows go; keeps copies while pins are held */
+    uint64_t changed;                    /* rows inserted, updated, deleted */
+    const struct settings *settings;
+};
+
+struct node_class {
+    const char *name;
+    size_t node_bytes, local_bytes, sink_bytes;      /* 0: the plain struct */
+    enum status (*open)(struct exec_node *) MUST_CHECK;
+    enum status (*prepare)(struct exec_node *) MUST_CHECK;
+    enum status (*local)(struct local *) MUST_CHECK;
+    enum status (*rewind)(struct local *) MUST_CHECK;
+    enum status (*source)(struct local *) MUST_CHECK;
+    enum status (*take)(struct local *, const struct batch *) MUST_CHECK;
+    enum status (*flush)(struct local *) MUST_CHECK;
+    bool parallel;                       /* take (and local) may run in workers, many at once */
+};
+struct sink_class {                      /* the lower half of a breaker */
+    const char *name;
+    size_t local_bytes;
+    enum status (*local)(struct local *) MUST_CHECK;
+    enum status (*take)(struct local *, const struct batch *) MUST_CHECK;
+    enum status (*grain_end)(struct local *, uint64_t grain) MUST_CHECK;     /* may be NULL */
+    enum status (*combine)(struct exec_node *, struct local *) MUST_CHECK;    /* may be NULL (serial only: state is the operator's) */
+    bool parallel;
+};
+
+struct exec_node {
+    const struct node_class *class;
+    const struct plan *plan;
+    struct run *run;
+    struct exec_node *left, *right;
+    struct local *leader_local;          /* made at the first serial run, used again */
+    bool serial;                         /* holds subqueries or the like: only the leader may run it */
+    struct node_counters *counters;
+    struct arena *again;                 /* what one run of a breaker keeps: emptied when it runs again (node_again) */
+};
+
+struct local {
+    struct exec_node *op;
+    struct worker *worker;
+    struct local *next;                  /* whom it pushes to */
+    enum status (*take)(struct local *, const struct batch *);
+    enum status (*grain_end)(struct local *, uint64_t grain);
+    bool stopped_itself;
+    uint64_t rows, push_us;              /* counted when asked */
+};
+
+/* Hands a batch on. Every push goes through here: rows are counted, time downstream is taken off. */
+enum status local_push_counted(struct local *, const struct batch *) MUST_CHECK;
+static inline MUST_CHECK enum status local_push(struct local *local, const struct batch *batch)
+{
+    if (batch->selected_count == 0)
+        return STATUS_OK;
+    if (__builtin_expect(local->op->counters != NULL, 0))
+        return local_push_counted(local, batch);
+    return local->next->take(local->next, batch);
+}
+
+/* ---- exec.c ---- */
+enum status node_make(struct run *, const struct plan *, struct exec_node **out) MUST_CHECK;   /* the whole tree, opened */
+/* Runs an operator's subtree in the leader (with workers underneath where the gate allows it), pushing to `next`. */
+enum status node_run(struct exec_node *, struct local *next) MUST_CHECK;
+/* Runs child into op's sink: in workers when both can, then combines. */
+enum status pipeline_run(struct exec_node *child, struct exec_node *op, const struct sink_class *) MUST_CHECK;
+/* As above, always in the leader (rows may still come through a gather). */
+enum status pipeline_run_serial(struct exec_node *child, struct exec_node *op, const struct sink_class *) MUST_CHECK;
+enum status local_make(struct exec_node *, struct worker *, struct local *next, struct local **out) MUST_CHECK;
+/* A breaker begins (again): its arena, empty. */
+struct arena *node_again(struct exec_node *);
+enum status sink_make(struct exec_node *, const struct sink_class *, struct worker *, struct local **out) MUST_CHECK;
+/* Sources call it between pages, holding no pin: sends what the result had to keep. */
+enum status run_deliver(struct run *) MUST_CHECK;
+/* A page, a batch: long loops ask here. In workers: has the leader said stop? */
+enum status run_check(struct worker *) MUST_CHECK;
+/* Runs a whole plan (subqueries, CTEs) into a call-back. */
+struct row_receiver { enum status (*take)(struct row_receiver *, const struct batch *); };
+enum status node_drain(struct exec_node *, struct row_receiver *) MUST_CHECK;
+
+/* A node's programs, compiled at the first use and kept with the plan. number: which of the node's. */
+enum status node_program(struct exec_node *, uint16_t number, struct scalar *const *exprs, uint16_t count, struct program **out) MUST_CHECK;
+enum status node_filter(struct exec_node *, uint16_t number, struct scalar *filter, struct program **out) MUST_CHECK;
+#define NODE_PROGRAMS 8
+
+/* LIMIT, OFFSET, bounds: an expression without input, in the leader. */
+enum status run_scalar(struct run *, const struct scalar *, struct value *out) MUST_CHECK;
+/* Batch with no columns and `count` rows. */
+static inline struct batch batch_empty(uint16_t count) { return (struct batch){ .row_count = count, .selected_count = count, .all_selected = true }; }
+/* A batch failed at position error_at: hands the rows before it to `take` once more, so that what stands before an error in
+ * row order is seen (a LIMIT may be met by it); then gives the error back. */
+enum status rows_before_failure(struct local *, const struct batch *, enum status, uint16_t error_at,
+                                enum status (*take)(struct local *, const struct batch *)) MUST_CHECK;
+/* Pushes kept rows from the local to its next, chunk by chunk, with grains from *grain on. */
+enum status push_rows(struct local *, const struct rows *, uint64_t *grain) MUST_CHECK;
+/* Does the subtree read outer slots that are set above it? Does it hold volatile functions? */
+bool        plan_reads_outer(const struct run *, const struct plan *);
+bool        plan_is_volatile(const struct plan *);
+
+/* ---- the classes ---- */
+extern const struct node_class result_class, values_class, seq_scan_class, index_scan_class, virtual_scan_class, function_scan_class, cte_scan_class,
+    filter_class, project_class, project_set_class, hash_join_class, nested_loop_class, aggregate_class, window_class, sort_class, top_n_class,
+    limit_class, distinct_on_class, append_class, set_op_class, recursive_union_class, modify_class, lock_rows_class;
+
+/* ---- seq_scan.c: what workers share ---- */
+uint64_t seq_scan_grains(const struct exec_node *);
+void     seq_scan_share(struct exec_node *, uint64_t morsel, uint64_t limit);   /* begins a parallel scan: grains from 0; morsels begin below `limit` only */
+void     seq_scan_limit(struct exec_node *, uint64_t limit);
+bool     seq_scan_done(const struct exec_node *);                               /* every grain is claimed */
+/* Claims and scans morsels until none is left or the limit is met. */
+enum status seq_scan_work(struct local *, void (*claimed)(void *, uint64_t first, uint64_t end), void *context) MUST_CHECK;
+
+/* ---- workers.c, gather.c ---- */
+struct task { void (*run)(struct task *); struct task *next; const struct type_env *env; int32_t pid; };
+/* Hands tasks to the pool (or spawns a thread each): one latch, one broadcast. */
+void     workers_submit(struct task *const *tasks, uint16_t count);
+bool     workers_available(void);
+/* May the pipeline that ends in this operator run in several workers? How many; else 0. */
+uint16_t pipeline_workers(const struct exec_node *top);
+struct exec_node *pipeline_source(const struct exec_node *top);
+enum status gather_run(struct exec_node *top, struct local *next, uint16_t workers) MUST_CHECK;
+enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, const struct sink_class *, uint16_t workers) MUST_CHECK;
+
+/* ---- cte.c ---- */
+enum status cte_ready(struct run *, uint16_t number) MUST_CHECK;          /* materialised, if it was not */
+struct cte_run { bool ready, running, recursive; struct rows rows; struct rows *working; struct arena *arena; struct exec_node *op; };
+
+#endif

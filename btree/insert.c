@@ -516,7 +516,7 @@ enum status btree_insert(const struct btree *tree, xid_t xid, const uint8_t *key
     if (key_length > BTREE_KEY_MAX)
         return btree_key_too_long(tree, key_length);
     ASSERT(row_id != UINT64_MAX);
-    struct insert in = { .tree = tree, .xid = xid, .key = key, .length = key_length, .row = row_id, .unique = unique, .conflict = conflict };
+    struct insert in = { .tree = tree, .xid = xid, .key = key ? key : (const uint8_t *)"", .length = key_length, .row = row_id, .unique = unique, .conflict = conflict };
     for (;;) {
         enum status status = insert_once(&in);
         if (status)

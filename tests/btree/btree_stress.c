@@ -165,6 +165,70 @@ static void switcher(void *argument)
     }
 }
 
+/* A row hangs on a transaction that is still running: the unique insert waits for it, holding nothing, and then goes by how it ended. */
+static xid_t doubtful;
+struct waiter { struct txn *txn; enum status status; };
+
+static enum status alive_by_outcome(void *context, uint64_t row, bool *live, xid_t *wait_for)
+{
+    enum txn_state state;
+    lsn_t number;
+    (void)context, (void)row;
+    *live = false;
+    *wait_for = XID_NONE;
+    enum status status = txn_outcome(store, doubtful, &state, &number);
+    if (status)
+        return status;
+    *live = state == TXN_COMMITTED;
+    *wait_for = state == TXN_RUNNING ? doubtful : XID_NONE;
+    return STATUS_OK;
+}
+
+static void wait_insert(void *argument)
+{
+    struct waiter *waiter = argument;
+    struct btree_unique unique = { alive_by_outcome, NULL, waiter->txn };
+    uint64_t conflict = 0;
+    waiter->status = btree_insert(&unique_tree, 0, (const uint8_t *)"doubt", 5, 2, &unique, &conflict);
+    if (waiter->status == STATUS_UNIQUE_VIOLATION && conflict != 1)
+        FAIL("wrong conflict");
+}
+
+static void doubt(uint32_t file)
+{
+    struct txn_slot *slots[2];
+    unique_tree = (struct btree){ .store = store, .file = file, .name = "doubt" };
+    MUST(btree_create_fixed(&unique_tree));
+    MUST(txn_slot_open(store, 1, &slots[0]));
+    MUST(txn_slot_open(store, 2, &slots[1]));
+    for (int round = 0; round < 40; round++) {
+        bool commit = round % 2, found;
+        struct txn *maker = txn_begin(store, slots[0], READ_COMMITTED, false);
+        struct waiter waiter = { .txn = txn_begin(store, slots[1], READ_COMMITTED, false) };
+        xid_t other;
+        MUST(txn_id(maker, &doubtful));
+        MUST(txn_id(waiter.txn, &other));
+        MUST(btree_insert(&unique_tree, doubtful, (const uint8_t *)"doubt", 5, 1, NULL, NULL));
+        struct thread *thread = thread_start("waiter", wait_insert, &waiter);
+        if (round % 4 < 2)                                   /* the other half: as it comes */
+            sleep_us(2000);
+        if (commit)
+            MUST(txn_commit(maker));
+        else
+            txn_abort(maker);
+        thread_join(thread);
+        if (waiter.status != (commit ? STATUS_UNIQUE_VIOLATION : STATUS_OK))
+            FAIL("doubt: %s after %s", status_text(waiter.status), commit ? "commit" : "abort");
+        txn_abort(waiter.txn);
+        MUST(btree_delete(&unique_tree, 0, (const uint8_t *)"doubt", 5, 1, &found));
+        MUST(btree_delete(&unique_tree, 0, (const uint8_t *)"doubt", 5, 2, &found));
+        if (found == commit)
+            FAIL("doubt: the entry is %s", found ? "there" : "not there");
+    }
+    txn_slot_close(slots[0]);
+    txn_slot_close(slots[1]);
+}
+
 static struct { uint64_t sum, count; } left;
 static enum status add_up(void *context, const uint8_t *key, uint32_t length, uint64_t row)
 {
@@ -249,6 +313,7 @@ int main(int argc, char **argv)
     storm(BTREE_TREE, false, 4, file += 2);
     storm(BTREE_OPTIMISTIC, true, 5, file += 2);
     storm(BTREE_OPTIMISTIC, false, 0, file += 2);
+    doubt(file += 2);
     if (store_close(store))
         FAIL("close: %s", error_current()->message);
     snprintf(command, sizeof command, "rm -rf %s", directory);

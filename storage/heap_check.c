@@ -106,8 +106,12 @@ enum status heap_check(const struct heap *heap)
         if (status)
             break;
         status = pax_check_kind(heap, &ref, &empty);
-        if (!status && !empty)
-            status = check_page(heap, &ref, pages);
+        if (!status && !empty) {
+            uint32_t pages_now;              /* the file may have grown since we began */
+            status = heap_pages(heap, &pages_now);
+            if (!status)
+                status = check_page(heap, &ref, pages_now);
+        }
         uint16_t slot_count = status || empty ? 0 : pax_head(ref.bytes)->slot_count;
         for (uint16_t i = 0; i < slot_count; i++)
             filled[i] = SLOT_STATE(pax_states(ref.bytes)[i]) == SLOT_FILLED;

@@ -1,7 +1,7 @@
 /* engine/catalog/bootstrap.c - the catalogs' birth, and what each start of the server reads of them.
  *
  * A fresh store gets its catalog files and the rows that describe the catalogs themselves, in one transaction; a crash before its
- * commit leaves a store without the namespace public, which the next start makes again from nothing. */
+ * commit leaves a store that is still fresh, whose catalogs the next start makes again from nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,15 +42,10 @@ static enum status files_create(struct store *store)
     for (int t = 0; !status && t < CATALOG_COUNT; t++) {
         const struct heap *heap = &catalog_tables[t].heap;
         const uint32_t files[] = {heap->file, heap->overflow_file, heap->space_file};
-        for (int f = 0; !status && f < 3; f++) {
-            status = file_drop(store->files, files[f]);       /* half-made ones of an interrupted bootstrap */
-            if (!status)
-                status = store_create_fixed_file(store, files[f]);
-        }
+        for (int f = 0; !status && f < 3; f++)                /* replaces half-made ones of an interrupted bootstrap */
+            status = store_create_fixed_file(store, files[f]);
         for (uint16_t i = 0; !status && i < catalog_tables[t].index_count; i++) {
-            status = file_drop(store->files, catalog_tables[t].indexes[i].tree.file);
-            if (!status)
-                status = store_create_fixed_file(store, catalog_tables[t].indexes[i].tree.file);
+            status = store_create_fixed_file(store, catalog_tables[t].indexes[i].tree.file);
             if (!status)
                 status = btree_create_fixed(&catalog_tables[t].indexes[i].tree);
         }
@@ -174,7 +169,8 @@ enum status catalog_bootstrap(struct store *store)
         status = schema_insert(&b, SCHEMA_INFORMATION, "information_schema");
     if (!status)
         status = schema_insert(&b, SCHEMA_PUBLIC, "public");
-    return end(&b, status);
+    status = end(&b, status);
+    return status ? status : store_bootstrap_done(store);
 }
 
 /* ---------------------------------------------------------------- every start */
@@ -227,24 +223,13 @@ enum status catalog_open_store(struct store *store)
     catalog_tables_open(store);
     struct bootstrap b;
     struct wanted wanted = {0};
-    struct catalog_row row;
-    bool found = false;
-    struct value public = value_text("public");
     enum status status = begin(store, &b);
     if (status)
         return status;
     struct snapshot announced;
     txn_snapshot(b.access.txn, &announced);
-    if (file_exists(store->files, catalog_tables[CATALOG_NAMESPACE].indexes[BY_NAME].tree.file))
-        status = catalog_get(&b.access, CATALOG_NAMESPACE, BY_NAME, &public, 1, &row, &found);
-    if (!status && !found) {                                  /* the first start ended before it had made the catalogs */
-        txn_snapshot_done(b.access.txn);
-        status = end(&b, STATUS_OK);
-        return status ? status : catalog_bootstrap(store);
-    }
     static const enum catalog_id with_oid[] = {CATALOG_NAMESPACE, CATALOG_ATTRDEF, CATALOG_CONSTRAINT, CATALOG_REWRITE};
-    if (!status)
-        status = catalog_scan(&b.access, CATALOG_CLASS, -1, NULL, 0, class_seen, &wanted);
+    status = catalog_scan(&b.access, CATALOG_CLASS, -1, NULL, 0, class_seen, &wanted);
     for (size_t i = 0; !status && i < sizeof with_oid / sizeof with_oid[0]; i++)
         status = catalog_scan(&b.access, with_oid[i], -1, NULL, 0, first_column_seen, NULL);
     if (!status) {

@@ -224,9 +224,6 @@ static void parse_set_action(struct parser *p, struct alter_action *action)
     if (next_is(p, '(')) {
         action->kind = ALTER_SET_OPTIONS;
         parse_options(p, &action->options);
-    } else if (accept_word(p, KEYWORD_SCHEMA)) {
-        action->kind = ALTER_SET_SCHEMA;
-        action->new_name = parse_name(p);
     } else if (accept_word(p, KEYWORD_TABLESPACE)) {
         action->kind = ALTER_SET_TABLESPACE;
         action->new_name = parse_name(p);
@@ -300,7 +297,7 @@ static struct alter_action *parse_action(struct parser *p)
         advance(p);
         expect_word(p, KEYWORD_TO);
         action->kind = ALTER_OWNER;
-        action->new_name = parse_label(p);
+        action->new_name = parse_role(p);
         break;
     case KEYWORD_CLUSTER:
         advance(p);
@@ -350,6 +347,17 @@ static struct alter_action *parse_action(struct parser *p)
     return action;
 }
 
+/* SET SCHEMA s: never in a list either. */
+static struct alter_action *parse_set_schema(struct parser *p)
+{
+    struct alter_action *action = action_new(p, ALTER_SET_SCHEMA);
+
+    advance(p);
+    advance(p);
+    action->new_name = parse_name(p);
+    return action;
+}
+
 /* RENAME TO b, RENAME [COLUMN] a TO b, RENAME CONSTRAINT a TO b: never in a list. */
 static struct alter_action *parse_rename(struct parser *p)
 {
@@ -395,6 +403,8 @@ struct statement *parse_alter(struct parser *p)
 
     if (next_is_word(p, KEYWORD_RENAME)) {
         LIST_ADD(p, actions, parse_rename(p));
+    } else if (next_is_word(p, KEYWORD_SET) && after_is_word(p, KEYWORD_SCHEMA)) {
+        LIST_ADD(p, actions, parse_set_schema(p));
     } else if (alter->object == OBJECT_SEQUENCE && !next_is_word(p, KEYWORD_OWNER) && !next_is_word(p, KEYWORD_SET)) {
         struct statement *sequence =
             statement_new(p, STATEMENT_ALTER_SEQUENCE, sizeof(struct sequence_statement));

@@ -86,8 +86,7 @@ static struct index_element *parse_index_element(struct parser *p)
     }
     if (accept_word(p, KEYWORD_COLLATE))
         parse_any_name(p, &element->collation_schema, &element->collation);
-    if (next_is_column_name(p) &&
-        !(next_is_word(p, KEYWORD_NULLS) && (after_is_word(p, KEYWORD_FIRST) || after_is_word(p, KEYWORD_LAST)))) {
+    if (next_is_column_name(p)) {
         parse_any_name(p, &element->opclass_schema, &element->opclass);
         if (next_is(p, '(')) {
             struct option_list ignored = {0};
@@ -214,7 +213,7 @@ static struct statement *parse_create_schema(struct parser *p)
     if (!next_is_word(p, KEYWORD_AUTHORIZATION))
         create->name = parse_name(p);
     if (accept_word(p, KEYWORD_AUTHORIZATION)) {
-        create->owner = parse_label(p);
+        create->owner = parse_role(p);
         if (!create->name)
             create->name = create->owner;
     }
@@ -237,7 +236,9 @@ struct statement *parse_create(struct parser *p)
     bool or_replace;
 
     expect_word(p, KEYWORD_CREATE);
-    or_replace = accept_words(p, KEYWORD_OR, KEYWORD_REPLACE);
+    or_replace = accept_word(p, KEYWORD_OR);
+    if (or_replace)
+        expect_word(p, KEYWORD_REPLACE);
     if (or_replace && !next_is_word(p, KEYWORD_VIEW) && !next_is_word(p, KEYWORD_RECURSIVE) &&
         !next_is_word(p, KEYWORD_TEMP) && !next_is_word(p, KEYWORD_TEMPORARY) && !next_is_word(p, KEYWORD_LOCAL) &&
         !next_is_word(p, KEYWORD_GLOBAL))

@@ -1027,11 +1027,6 @@ static int column_name(const struct expr *expr, const char **name)
         case EXPR_SUBSCRIPT: expr = expr->subscript.operand; continue;
         case EXPR_COLLATE: expr = expr->collate.operand; continue;
         case EXPR_FUNCTION: *name = expr->function.name; return 2;
-        case EXPR_LITERAL:
-            if (expr->literal.kind != LITERAL_BOOLEAN)
-                return 0;
-            *name = "bool";
-            return 1;
         case EXPR_CAST: {
             const struct expr *inner = expr;
             while (inner->kind == EXPR_CAST)

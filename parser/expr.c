@@ -165,9 +165,10 @@ static int operator_precedence(struct parser *p, bool restricted)
     case KEYWORD_OR: return PRECEDENCE_OR;
     case KEYWORD_AND: return PRECEDENCE_AND;
     case KEYWORD_ISNULL: case KEYWORD_NOTNULL: return PRECEDENCE_IS;
-    case KEYWORD_BETWEEN: case KEYWORD_IN: case KEYWORD_LIKE: case KEYWORD_ILIKE: case KEYWORD_SIMILAR:
+    case KEYWORD_BETWEEN: case KEYWORD_IN: case KEYWORD_LIKE: case KEYWORD_ILIKE: case KEYWORD_OVERLAPS:
         return PRECEDENCE_LIKE;
-    case KEYWORD_OVERLAPS: return PRECEDENCE_LIKE;
+    case KEYWORD_SIMILAR:                /* without TO it belongs to SUBSTRING */
+        return after_is_word(p, KEYWORD_TO) ? PRECEDENCE_LIKE : PRECEDENCE_ANY;
     case KEYWORD_NOT:
         switch ((int)peek_at(p, 1)->keyword) {
         case KEYWORD_BETWEEN: case KEYWORD_IN: case KEYWORD_LIKE: case KEYWORD_ILIKE: case KEYWORD_SIMILAR:
@@ -180,8 +181,8 @@ static int operator_precedence(struct parser *p, bool restricted)
     }
 }
 
-/* ( ... ): a query, or expressions. */
-static struct select *query_or_list(struct parser *p, struct expr_list *list)
+/* ( ... ): a query, or expressions; one expression unless `many`. */
+static struct select *query_or_list(struct parser *p, struct expr_list *list, bool many)
 {
     struct select *select = NULL;
     struct expr *first;
@@ -219,7 +220,7 @@ static struct select *query_or_list(struct parser *p, struct expr_list *list)
         first = parse_expr(p);
     }
     LIST_ADD(p, *list, first);
-    while (accept(p, ','))
+    while (many && accept(p, ','))
         LIST_ADD(p, *list, parse_expr(p));
     expect(p, ')');
     depth_leave(p);
@@ -231,7 +232,7 @@ struct expr *parse_parenthesised(struct parser *p, struct select **select)
     struct expr_list list = {0};
     int at = position(p);
 
-    *select = query_or_list(p, &list);
+    *select = query_or_list(p, &list, true);
     if (*select)
         return NULL;
     if (list.count == 1)
@@ -251,12 +252,9 @@ static struct expr *parse_any(struct parser *p, struct expr *left, char *schema,
     expr->any.schema = schema;
     expr->any.name = name;
     expr->any.left = left;
-    expr->any.select = query_or_list(p, &list);
-    if (!expr->any.select) {
+    expr->any.select = query_or_list(p, &list, false);
+    if (!expr->any.select)
         expr->any.array = list.items[0];
-        if (list.count > 1)
-            fail_syntax(p);
-    }
     return expr;
 }
 
@@ -349,7 +347,7 @@ static struct expr *parse_range(struct parser *p, struct expr *left, bool *assoc
         *associates = true;
         expr->in.negated = negated;
         expr->in.left = left;
-        expr->in.select = query_or_list(p, &expr->in.list);
+        expr->in.select = query_or_list(p, &expr->in.list, true);
         return expr;
     }
     return parse_like(p, left, negated, at, associates);
@@ -823,6 +821,7 @@ static struct expr *parse_keyword_primary(struct parser *p)
     case CLASS_FUNCTION_NAME:
         if (after == '(' || after == TOKEN_STRING)
             return parse_named(p, false);
+        advance(p);                      /* a function's name: what follows is wrong */
         break;
     default:
         break;

@@ -117,6 +117,8 @@ static struct from_item *parse_named_item(struct parser *p)
         if (!call && next_is_function_name(p) && peek_at(p, 1)->kind == '(')
             call = parse_primary(p);
         if (!call) {
+            if (next_is_function_name(p))
+                advance(p);
             fail_syntax(p);
             call = expr_new(p, EXPR_LITERAL, at);
         }

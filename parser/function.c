@@ -57,11 +57,11 @@ struct window_definition *parse_window(struct parser *p)
         bool between = accept_word(p, KEYWORD_BETWEEN);
         window->end = BOUND_CURRENT_ROW;
         for (int i = 0; i < (between ? 2 : 1); i++) {
-            int at = position(p);
             enum frame_bound bound;
             struct expr *offset = NULL;
             if (i == 1)
                 expect_word(p, KEYWORD_AND);
+            int at = position(p);
             if (next_is_word(p, KEYWORD_UNBOUNDED) &&
                 (after_is_word(p, KEYWORD_PRECEDING) || after_is_word(p, KEYWORD_FOLLOWING))) {
                 advance(p);
@@ -177,7 +177,7 @@ struct expr *parse_call(struct parser *p, char *schema, char *name, int position
     call->function.schema = schema;
     call->function.name = name;
     expect(p, '(');
-    if (next_is(p, '*') && peek_at(p, 1)->kind == ')') {
+    if (next_is(p, '*')) {
         advance(p);
         call->function.star = true;
     } else if (!next_is(p, ')')) {
@@ -222,8 +222,14 @@ static struct expr *parse_extract(struct parser *p, int at)
     struct expr *call = call_new(p, "extract", at);
     int field_at = position(p);
 
-    if (!next_is(p, TOKEN_STRING) && !token_is_label(peek(p)))
-        fail_syntax(p);
+    switch ((int)peek(p)->keyword) {
+    case KEYWORD_YEAR: case KEYWORD_MONTH: case KEYWORD_DAY: case KEYWORD_HOUR: case KEYWORD_MINUTE:
+    case KEYWORD_SECOND:
+        break;
+    default:
+        if (!next_is(p, TOKEN_STRING) && !next_is(p, TOKEN_IDENTIFIER))
+            fail_syntax(p);
+    }
     char *field = failed(p) ? "" : peek(p)->text;
     advance(p);
     add_argument(p, call, literal_string(p, field, field_at));

@@ -138,6 +138,7 @@ bool token_is_label(const struct token *);                           /* any word
 bool token_is_bare_label(const struct token *);
 char *parse_name(struct parser *);                                   /* a ColId */
 char *parse_label(struct parser *);                                  /* any word at all */
+char *parse_role(struct parser *);
 char *parse_string(struct parser *);
 void parse_names(struct parser *, struct name_list *);               /* a, b, c */
 void parse_names_in_parentheses(struct parser *, struct name_list *);

@@ -101,11 +101,9 @@ struct statement *parse_insert(struct parser *p, struct with *with)
             expect_word(p, KEYWORD_USER);
         expect_word(p, KEYWORD_VALUE);
     }
-    if (next_is_word(p, KEYWORD_DEFAULT) && after_is_word(p, KEYWORD_VALUES)) {
+    if (next_is_word(p, KEYWORD_DEFAULT) && insert->column_count == 0 && !insert->overriding) {
         advance(p);
-        advance(p);
-        if (insert->column_count)
-            fail_at(p, p->last_end - 5, STATUS_SYNTAX, "syntax error at or near \"VALUES\"");
+        expect_word(p, KEYWORD_VALUES);
     } else if (next_is(p, '(') || select_is_ahead(p)) {
         insert->source = parse_select(p);
     } else {

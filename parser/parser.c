@@ -79,15 +79,9 @@ void height_raise(struct parser *p, int height)
 const struct token *peek_slow(struct parser *p, int ahead)
 {
     while (p->filled <= ahead) {
-        p->tokens[(p->first + p->filled) & (LOOKAHEAD - 1)] = lexer_next(p);
-        if (failed(p)) {                 /* the lexer failed: no token before it counts any more */
-            p->filled = ahead + 1;
-            for (int i = 0; i <= ahead; i++)
-                p->tokens[(p->first + i) & (LOOKAHEAD - 1)] =
-                    (struct token){.keyword = NO_KEYWORD, .start = p->length, .end = p->length};
-            break;
-        }
-        p->filled++;
+        int filled = p->filled;          /* a failure in the lexer leaves the tokens before it as they are */
+        p->tokens[(p->first + filled) & (LOOKAHEAD - 1)] = lexer_next(p);
+        p->filled = filled + 1;
     }
     return &p->tokens[(p->first + ahead) & (LOOKAHEAD - 1)];
 }
@@ -152,7 +146,13 @@ static bool token_is_column_name(const struct token *token)
                                             keyword_table[token->keyword].class == CLASS_COLUMN_NAME);
 }
 
-bool next_is_column_name(struct parser *p) { return token_is_column_name(peek(p)); }
+/* NULLS before FIRST or LAST is no name. */
+bool next_is_column_name(struct parser *p)
+{
+    if (next_is_word(p, KEYWORD_NULLS) && (after_is_word(p, KEYWORD_FIRST) || after_is_word(p, KEYWORD_LAST)))
+        return false;
+    return token_is_column_name(peek(p));
+}
 
 bool next_is_function_name(struct parser *p)
 {
@@ -193,6 +193,17 @@ char *parse_label(struct parser *p)
     char *name = peek(p)->text;
     advance(p);
     return name;
+}
+
+/* Who owns: any word that isn't reserved, or CURRENT_USER and its kin. */
+char *parse_role(struct parser *p)
+{
+    const struct token *token = peek(p);
+    if (token->kind == TOKEN_KEYWORD && keyword_table[token->keyword].class == CLASS_RESERVED &&
+        token->keyword != KEYWORD_CURRENT_USER && token->keyword != KEYWORD_CURRENT_ROLE &&
+        token->keyword != KEYWORD_SESSION_USER)
+        fail_syntax(p);
+    return parse_label(p);
 }
 
 char *parse_string(struct parser *p)

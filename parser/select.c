@@ -156,17 +156,21 @@ static struct select *parse_plain(struct parser *p)
     } else {
         accept_word(p, KEYWORD_ALL);
     }
-    switch (peek(p)->kind == TOKEN_KEYWORD ? (int)peek(p)->keyword : -peek(p)->kind) {
+    bool empty = next_is(p, ')') || next_is(p, ';') || next_is(p, TOKEN_END);
+    switch ((int)peek(p)->keyword) {
     case KEYWORD_FROM: case KEYWORD_WHERE: case KEYWORD_GROUP: case KEYWORD_HAVING: case KEYWORD_WINDOW:
     case KEYWORD_UNION: case KEYWORD_INTERSECT: case KEYWORD_EXCEPT: case KEYWORD_ORDER: case KEYWORD_LIMIT:
-    case KEYWORD_OFFSET: case KEYWORD_FETCH: case KEYWORD_FOR: case KEYWORD_INTO:
-    case -')': case -';': case -TOKEN_END:
-        if (select->distinct && !failed(p))
-            fail_syntax(p);              /* DISTINCT wants columns, a plain SELECT doesn't */
+    case KEYWORD_OFFSET: case KEYWORD_FETCH: case KEYWORD_FOR: case KEYWORD_INTO: case KEYWORD_ON:
+    case KEYWORD_RETURNING: case KEYWORD_WITH:
+        empty = true;
         break;
     default:
-        parse_targets(p, &select->targets);
+        break;
     }
+    if (!empty)
+        parse_targets(p, &select->targets);
+    else if (select->distinct)
+        fail_syntax(p);                  /* DISTINCT wants columns, a plain SELECT doesn't */
     if (accept_word(p, KEYWORD_INTO)) {
         p->into_allowed = into_allowed;
         parse_into(p);
@@ -303,9 +307,12 @@ static void parse_limit(struct parser *p, struct select *select)
         } else {
             select->limit = parse_expr(p);
         }
-        if (next_is(p, ',')) {
+        if (accept(p, ',')) {
+            parse_expr(p);
+            bool reached = !failed(p);
             fail_at(p, at, STATUS_SYNTAX, "LIMIT #,# syntax is not supported");
-            error_hint("Use separate LIMIT and OFFSET clauses.");
+            if (reached)
+                error_hint("Use separate LIMIT and OFFSET clauses.");
         }
     } else if (accept_word(p, KEYWORD_OFFSET)) {
         twice(p, select->offset != NULL, position(p), "OFFSET");
@@ -325,10 +332,11 @@ static void parse_limit(struct parser *p, struct select *select)
             select->limit = parse_primary(p);
         if (!accept_word(p, KEYWORD_ROW))
             expect_word(p, KEYWORD_ROWS);
-        if (accept_words(p, KEYWORD_WITH, KEYWORD_TIES)) {
+        if (accept_word(p, KEYWORD_WITH)) {
+            expect_word(p, KEYWORD_TIES);
             select->with_ties = true;
             if (select->order_by.count == 0)
-                fail_at(p, at, STATUS_SYNTAX, "WITH TIES cannot be specified without ORDER BY clause");
+                fail_at(p, 0, STATUS_SYNTAX, "WITH TIES cannot be specified without ORDER BY clause");
         } else {
             expect_word(p, KEYWORD_ONLY);
         }
@@ -371,19 +379,28 @@ static void parse_locking(struct parser *p, struct select *select)
 static void select_tail(struct parser *p, struct select *select)
 {
     if (next_is_word(p, KEYWORD_ORDER)) {
-        twice(p, select->order_by.count > 0, peek_at(p, 2)->start + 1, "ORDER BY");
+        struct sort_list order_by = {0};
         advance(p);
         expect_word(p, KEYWORD_BY);
-        parse_sort(p, &select->order_by);
+        int at = position(p);
+        parse_sort(p, &order_by);
+        twice(p, select->order_by.count > 0, at, "ORDER BY");
+        select->order_by = order_by;
     }
-    for (;;) {
-        if (next_is_word(p, KEYWORD_LIMIT) || next_is_word(p, KEYWORD_OFFSET) || next_is_word(p, KEYWORD_FETCH))
+    /* Locking before or after LIMIT and OFFSET, those in either order and once each. */
+    bool locked = next_is_word(p, KEYWORD_FOR);
+    while (next_is_word(p, KEYWORD_FOR))
+        parse_locking(p, select);
+    bool offset_first = next_is_word(p, KEYWORD_OFFSET);
+    if (offset_first)
+        parse_limit(p, select);
+    if (next_is_word(p, KEYWORD_LIMIT) || next_is_word(p, KEYWORD_FETCH)) {
+        parse_limit(p, select);
+        if (!offset_first && next_is_word(p, KEYWORD_OFFSET))
             parse_limit(p, select);
-        else if (next_is_word(p, KEYWORD_FOR))
-            parse_locking(p, select);
-        else
-            break;
     }
+    while (!locked && next_is_word(p, KEYWORD_FOR))
+        parse_locking(p, select);
 }
 
 struct select *parse_select_rest(struct parser *p, struct select *left)

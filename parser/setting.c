@@ -52,8 +52,11 @@ static void parse_time_zone_value(struct parser *p, struct set_statement *set)
     }
     if (next_is_word(p, KEYWORD_INTERVAL))
         LIST_ADD(p, set->values, parse_primary(p));
-    else
+    else {
+        if (next_is(p, TOKEN_KEYWORD))
+            fail_syntax(p);
         LIST_ADD(p, set->values, parse_setting_value(p));
+    }
 }
 
 static struct statement *parse_set_constraints(struct parser *p)
@@ -141,7 +144,10 @@ struct statement *parse_set(struct parser *p)
         }
         if (next_is_word(p, KEYWORD_ROLE) || next_is_word(p, KEYWORD_SCHEMA)) {
             set->name = next_is_word(p, KEYWORD_ROLE) ? "role" : "search_path";
+            bool schema = next_is_word(p, KEYWORD_SCHEMA);
             advance(p);
+            if (schema && !next_is(p, TOKEN_STRING))
+                fail_syntax(p);
             LIST_ADD(p, set->values, parse_setting_value(p));
             return statement;
         }

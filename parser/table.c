@@ -214,6 +214,12 @@ static void parse_column_constraints(struct parser *p, struct column_definition 
             if (column->collation)
                 fail_at(p, at, STATUS_SYNTAX, "multiple COLLATE clauses not allowed");
             parse_any_name(p, &column->collation_schema, &column->collation);
+        } else if (!last && (next_is_word(p, KEYWORD_DEFERRABLE) || next_is_word(p, KEYWORD_INITIALLY) ||
+                             (next_is_word(p, KEYWORD_NOT) && after_is_word(p, KEYWORD_DEFERRABLE)))) {
+            fail_at(p, at, STATUS_SYNTAX, "misplaced %s clause",
+                    next_is_word(p, KEYWORD_NOT)          ? "NOT DEFERRABLE"
+                    : next_is_word(p, KEYWORD_DEFERRABLE) ? "DEFERRABLE"
+                                                          : "INITIALLY DEFERRED");
         } else if (last && parse_constraint_attribute(p, last, false)) {
             if (last->kind != CONSTRAINT_FOREIGN_KEY && last->kind != CONSTRAINT_UNIQUE &&
                 last->kind != CONSTRAINT_PRIMARY_KEY && !last->no_inherit)
@@ -358,8 +364,7 @@ static void parse_tail(struct parser *p, struct table_tail *tail)
 {
     if (accept_word(p, KEYWORD_USING))
         tail->access_method = parse_name(p);
-    if (next_is_word(p, KEYWORD_WITH) && peek_at(p, 1)->kind == '(') {
-        advance(p);
+    if (accept_word(p, KEYWORD_WITH)) {
         parse_options(p, &tail->options);
     } else {
         accept_words(p, KEYWORD_WITHOUT, KEYWORD_OIDS);

@@ -156,9 +156,10 @@ static struct statement *parse_declare(struct parser *p)
             declare->binary = true;
         else if (accept_word(p, KEYWORD_INSENSITIVE))
             declare->insensitive = true;
-        else if (accept_words(p, KEYWORD_NO, KEYWORD_SCROLL))
+        else if (accept_word(p, KEYWORD_NO)) {
+            expect_word(p, KEYWORD_SCROLL);
             declare->scroll = CHOICE_NO;
-        else if (accept_word(p, KEYWORD_SCROLL))
+        } else if (accept_word(p, KEYWORD_SCROLL))
             declare->scroll = CHOICE_YES;
         else if (!accept_word(p, KEYWORD_ASENSITIVE))
             break;
@@ -198,6 +199,8 @@ static struct statement *parse_fetch(struct parser *p)
     advance(p);
     /* FETCH next: a cursor of that name, if nothing follows. */
     bool name_only = peek_at(p, 1)->kind == TOKEN_END || peek_at(p, 1)->kind == ';';
+    if (name_only && !accept_word(p, KEYWORD_FROM))
+        accept_word(p, KEYWORD_IN);
     if (!name_only) {
         switch ((int)peek(p)->keyword) {
         case KEYWORD_NEXT: advance(p); break;
@@ -273,10 +276,7 @@ static struct statement *parse_reindex(struct parser *p)
     }
     advance(p);
     reindex->concurrently = accept_word(p, KEYWORD_CONCURRENTLY);
-    if (!next_is(p, ';') && !next_is(p, TOKEN_END))
-        reindex->relation = parse_relation_name(p);
-    else if (reindex->kind != REINDEX_DATABASE && reindex->kind != REINDEX_SYSTEM)
-        fail_syntax(p);
+    reindex->relation = parse_relation_name(p);
     return statement;
 }
 

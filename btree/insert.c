@@ -13,7 +13,8 @@
  *    the insert starts again from the top.
  * 3. A split is planned before it is done: which levels split, where, what goes up (plan_split). Then pages are taken
  *    and the right sibling is latched; then one mtr changes everything, and nothing in it can fail.
- * 4. Entries move right only. A leaf that an append fills is left nearly full, others split in the middle.
+ * 4. Entries move right only. A leaf that an append fills (at the end of the tree, or of one customer's orders) is left nearly full, others
+ *    split in the middle.
  * 5. With many equal keys the entry's place may be in a later leaf than the first, whose parents we do not hold. If that
  *    one is full, all is let go, room is made there (a split without an insert), and the insert starts again. */
 #include "btree/node.h"
@@ -155,7 +156,7 @@ static enum status plan_split(struct insert *in, struct path *path, uint32_t pos
     const uint8_t *key = in->key;
     uint32_t length = in->length;
     uint64_t row = in->row;
-    bool append = false;
+    bool append = true;                         /* at the end of its node, on every level so far: more of the kind will come behind it */
     for (uint16_t level = 0; level <= path->root_level; level++) {
         const struct node *node = node_of(&path->nodes[level]);
         if (level) {
@@ -165,8 +166,6 @@ static enum status plan_split(struct insert *in, struct path *path, uint32_t pos
         }
         struct item coming = { key + node->prefix_length, length - node->prefix_length, 0, row };
         uint32_t count;
-        if (level == 0)
-            append = node->right == 0 && position == node->count;
         append = append && position == node->count;
         if (!gather(node, level == 0 && in->room_only ? NULL : &coming, position, items, &count)
             || !choose_middle(node, items, count, append, &plan->at[level])) {

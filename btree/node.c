@@ -23,9 +23,28 @@ bool node_sound(const uint8_t *page)
         && (uint32_t)node->low_offset + node->low_length <= PAGE_BYTES && (uint32_t)node->high_offset + node->high_length <= PAGE_BYTES;
 }
 
-/* How many of the slots [from, to) have a head below `head`, plus from. The loop has no branch to mispredict. */
+/* How many of the slots [from, to) have a head below `head`, plus from. In a big node a guess by proportion comes first: keys are
+ * often spread evenly, and every halving step in a cold page is a cache miss. The loop has no branch to mispredict. */
 static inline uint32_t heads_below(const struct node *node, uint32_t from, uint32_t to, uint32_t head)
 {
+    enum { NEAR = 16 };
+    if (to - from > 8 * NEAR) {
+        uint32_t first = node->slots[from].head, last = node->slots[to - 1].head;
+        if (head <= first)
+            return from;
+        if (head > last)
+            return to;
+        uint32_t guess = from + (uint32_t)((uint64_t)(head - first) * (to - 1 - from) / (last - first));
+        if (node->slots[guess].head < head) {
+            from = guess + 1;
+            if (from + NEAR < to && node->slots[from + NEAR].head >= head)
+                to = from + NEAR;
+        } else {
+            to = guess;
+            if (from + NEAR < to && node->slots[to - NEAR].head < head)
+                from = to - NEAR;
+        }
+    }
     const struct slot *base = node->slots + from;
     uint32_t count = to - from;
     while (count > 1) {

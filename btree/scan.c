@@ -116,7 +116,12 @@ static enum status forward(struct btree_scan *scan, struct btree_entries *out)
     else if (scan->low)
         from = node_lower(node, scan->low, scan->low_length, 0);
     if (scan->high && (high.open || key_compare(high.bytes, high.length, scan->high, scan->high_length) >= 0)) {
-        to = node_lower(node, scan->high, scan->high_length, 0);
+        if (from == node->count || node_entry_key_compare(node, from, scan->high, scan->high_length) >= 0)
+            to = from;                          /* none, or one: most scans look for one key */
+        else if (from + 1 == node->count || node_entry_key_compare(node, from + 1, scan->high, scan->high_length) >= 0)
+            to = from + 1;
+        else
+            to = node_lower(node, scan->high, scan->high_length, 0);
         scan->done = true;
     }
     if (high.open)

@@ -102,6 +102,10 @@ void condition_init(struct condition *, const char *name);
 void condition_wait(struct condition *, struct latch *);                   /* releases, waits, acquires again in the same mode */
 /* deadline_us 0: no deadline. Returns INTERRUPTED at once when the thread has an interrupt pending. */
 enum wake condition_wait_until(struct condition *, struct latch *, uint64_t deadline_us, bool interruptible);
+/* Called around the interruptible waits of a thread that set them (locks, clients, timers, never latches): what must not be held through
+ * such a wait is let go before it and taken again after it, with no other latch held (the engine latch). */
+struct wait_hooks { void (*before)(void), (*after)(void); };
+extern _Thread_local const struct wait_hooks *thread_wait_hooks;
 void condition_wake_one(struct condition *);
 void condition_wake_all(struct condition *);
 

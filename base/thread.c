@@ -331,6 +331,8 @@ static void queue_remove(struct condition *condition, struct thread *thread)
     thread->in_queue = false;
 }
 
+_Thread_local const struct wait_hooks *thread_wait_hooks;
+
 enum wake condition_wait_until(struct condition *condition, struct latch *latch, uint64_t deadline_us,
                                bool interruptible)
 {
@@ -347,6 +349,9 @@ enum wake condition_wait_until(struct condition *condition, struct latch *latch,
     queue_add(condition, self);
     guard_drop(&condition->guard);
     latch_release(latch);
+    const struct wait_hooks *hooks = interruptible ? thread_wait_hooks : NULL;
+    if (hooks)
+        hooks->before();
     point_at("condition.wait", condition, 0);
 
     for (;;) {
@@ -379,6 +384,8 @@ enum wake condition_wait_until(struct condition *condition, struct latch *latch,
         guard_drop(&condition->guard);
     }
     point_at("condition.woken", condition, 0);
+    if (hooks)
+        hooks->after();
     latch_acquire(latch, mode);
     return wake;
 }

@@ -205,9 +205,7 @@ static enum status source_more(struct source *source)
             return error_set(STATUS_IO, "could not read from COPY file: %s", strerror(errno));
         piece = from_file;
     } else {
-        engine_latch_leave();
         enum status status = source->client->copy_read(source->client, &piece, &count);
-        engine_latch_enter();
         if (status)
             return status;
     }
@@ -923,7 +921,6 @@ static enum status copy_out_batch(struct result_sink *sink, const struct batch *
     uint16_t columns = out->plan->root->column_count;
     const struct sql_type *types = out->plan->root->types;
     enum status status = STATUS_OK;
-    engine_latch_leave();
     for (uint16_t n = 0; !status && n < batch->selected_count; n++) {
         size_t at = batch->all_selected ? n : batch->selection[n];
         out->line.length = 0;
@@ -959,7 +956,6 @@ static enum status copy_out_batch(struct result_sink *sink, const struct batch *
             text_buffer_putc(&out->line, '\n');
         status = line_send(out);
     }
-    engine_latch_enter();
     return status;
 }
 

@@ -42,10 +42,7 @@ struct client_sink {
 static enum status to_client(struct result_sink *sink, const struct batch *batch)
 {
     struct client_sink *to = (struct client_sink *)sink;
-    engine_latch_leave();                                     /* never held while we wait for a client */
-    enum status status = to->session->client->rows(to->session->client, &to->description, to->formats, to->format_count, batch);
-    engine_latch_enter();
-    return status;
+    return to->session->client->rows(to->session->client, &to->description, to->formats, to->format_count, batch);
 }
 
 enum status plan_run_to_client(struct session *session, const struct prepared_plan *plan, const struct value *parameters, bool describe,

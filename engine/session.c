@@ -43,6 +43,23 @@ void engine_latch_leave(void)
     }
 }
 
+/* A wait for a lock or a timer lets it go too, if this thread had it. */
+static _Thread_local bool engine_latch_waited;
+
+static void engine_latch_before_wait(void)
+{
+    engine_latch_waited = engine_latch_mine;
+    engine_latch_leave();
+}
+
+static void engine_latch_after_wait(void)
+{
+    if (engine_latch_waited)
+        engine_latch_enter();
+}
+
+static const struct wait_hooks engine_latch_hooks = {engine_latch_before_wait, engine_latch_after_wait};
+
 /* ---------------------------------------------------------------- open, close */
 
 enum status session_open(const struct session_options *options, struct session **out)
@@ -72,6 +89,7 @@ enum status session_open(const struct session_options *options, struct session *
     session->env.session = session;
     session->env.now_us = wall_us() - EPOCH_2000_US;
     type_env = &session->env;
+    thread_wait_hooks = &engine_latch_hooks;
     settings_open(session);
     if (options->application_name && options->application_name[0]) {
         status = settings_set(session, "application_name", options->application_name, SETTING_SESSION);
@@ -124,6 +142,7 @@ void session_close(struct session *session)
     settings_close(session);
     txn_slot_close(session->slot);
     type_env = type_env_default();
+    thread_wait_hooks = NULL;
     arena_close(session->arena);
     free(session);
 }

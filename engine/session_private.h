@@ -134,8 +134,6 @@ enum status vacuum_run(struct session *, const struct vacuum_statement *, bool a
 
 /* The engine latch (crab.engine_latch). */
 extern _Atomic uint32_t engine_latch_on;
-void        engine_latch_enter(void);
-void        engine_latch_leave(void);
 
 struct engine { struct store *store; char *directory; struct thread *autovacuum; _Atomic bool stopping; struct latch latch; struct condition wake; };
 extern struct latch sessions_latch;

@@ -78,11 +78,12 @@ struct prune_plan {
     uint8_t  state[PAX_MAX_SLOTS];           /* the new state byte */
     uint16_t target[PAX_MAX_SLOTS];          /* of redirects */
     bool     clear_xmax[PAX_MAX_SLOTS];      /* ended only by an aborted transaction */
+    bool     freeze[PAX_MAX_SLOTS];          /* made before the horizon: no need to ask for its maker again */
 };
 /* The page is latched (EXCLUSIVE where the plan will be carried out). Fails only when outcomes can't be read. */
 enum status prune_plan(const struct heap *, const uint8_t *page, uint32_t page_number, lsn_t horizon,
                        struct overflow_deltas *, struct prune_plan *) MUST_CHECK;
-/* Needs the page's only pin; its mtr has the page joined and the deltas fetched. Logs an image. */
+/* Needs the page's only pin; its mtr has the page joined and the deltas fetched. */
 void        prune_apply(struct mtr *, const struct heap *, uint8_t *page, const struct prune_plan *);
 
 /* ---- heap_read.c ---- */

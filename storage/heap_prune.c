@@ -1,7 +1,7 @@
 /* storage/heap_prune.c - removing the dead versions of one page.
  *
  * A version is dead when its maker aborted, or when its ender committed at or before the horizon: no snapshot, now or
- * later, sees it. A page is planned first (outcomes are read, which may fail) and then changed by hand under one image.
+ * later, sees it. A page is planned first (outcomes are read, which may fail) and then changed.
  *
  *     dead, heap-only                        FREE: nothing points at it
  *     dead, with index entries, and the      REDIRECT to the first version of its chain that stays; or DEAD, until
@@ -63,6 +63,7 @@ enum status prune_plan(const struct heap *heap, const uint8_t *page, uint32_t nu
     bool any_dead = false, locks = lock_row_any(heap->store, heap->file), vars = false;
     *plan = (struct prune_plan){.slot_count = head->slot_count};
     xid_t committed = XID_FROZEN;
+    bool old = false;                        /* `committed` is before the horizon, and not frozen yet */
 
     for (uint16_t i = 0; i < head->slot_count; i++) {
         plan->state[i] = states[i];
@@ -75,11 +76,13 @@ enum status prune_plan(const struct heap *heap, const uint8_t *page, uint32_t nu
             status = txn_peek(heap->store, xmin[i], &view);
             if (status)
                 return status;
-            if (view.state == TXN_COMMITTED)
+            if (view.state == TXN_COMMITTED) {
                 committed = xmin[i];
-            else if (view.state == TXN_ABORTED)
+                old = view.number <= horizon;
+            } else if (view.state == TXN_ABORTED)
                 fates[i] = GOES;
         }
+        plan->freeze[i] = xmin[i] != XID_FROZEN && xmin[i] == committed && old;
         if (xmax[i] != XID_NONE && fates[i] == STAYS) {
             status = txn_peek(heap->store, xmax[i], &view);
             if (status)
@@ -89,6 +92,7 @@ enum status prune_plan(const struct heap *heap, const uint8_t *page, uint32_t nu
             else if (view.state == TXN_COMMITTED && view.number <= horizon)
                 fates[i] = GOES;
         }
+        plan->freeze[i] &= fates[i] == STAYS;
         any_dead |= fates[i] == GOES;
     }
     for (uint16_t c = 0; c < head->column_count; c++)
@@ -146,56 +150,114 @@ enum status prune_plan(const struct heap *heap, const uint8_t *page, uint32_t nu
     return STATUS_OK;
 }
 
-void prune_apply(struct mtr *mtr, const struct heap *heap, uint8_t *page, const struct prune_plan *plan)
+/* Runs of slots that some field of must become 0. */
+static void zero_fields(struct mtr *mtr, uint8_t *page, uint16_t first, uint16_t count, bool values_too)
 {
-    static _Thread_local uint8_t bytes[PAGE_BYTES];
-    struct pax_head *head = pax_head(page);
-    uint16_t old_count = head->slot_count;
-    uint32_t number = page_header(page)->page;
-    mtr_image(mtr, page);
-    uint8_t *states = pax_states(page);
-    uint16_t unfilled = 0;
-    for (uint16_t i = 0; i < old_count; i++) {
-        uint8_t was = SLOT_STATE(states[i]), is = SLOT_STATE(plan->state[i]);
-        states[i] = plan->state[i];
-        unfilled += i < plan->slot_count && is != SLOT_FILLED;
-        if (is == SLOT_REDIRECT)
-            pax_newer(page)[i] = ROW_ID(number, plan->target[i]) | NEWER_SET;
-        else if (is != SLOT_FILLED || plan->clear_xmax[i])
-            pax_newer(page)[i] = 0;
-        if (is != SLOT_FILLED || plan->clear_xmax[i]) {
-            pax_xmax(page)[i] = XID_NONE;
-            pax_cmax(page)[i] = 0;
-            states[i] &= (uint8_t)~SLOT_KEY_CHANGED;
-        }
-        if (was == SLOT_FILLED && is != SLOT_FILLED) {
-            pax_xmin(page)[i] = XID_NONE;
-            for (uint16_t c = 0; c < head->column_count; c++) {
-                if (pax_nulls(page, c))
-                    pax_nulls(page, c)[i] = 0;
-                if (heap->columns[c].width == WIDTH_VARLEN)
-                    pax_cells(page, c)[i] = (struct pax_cell){0, 0};
-            }
-        }
+    const struct pax_head *head = pax_head(page);
+    mtr_fill(mtr, page, head->xmax + 8u * first, 0, 8u * count);
+    mtr_fill(mtr, page, head->cmax + 4u * first, 0, 4u * count);
+    mtr_fill(mtr, page, head->newer + 8u * first, 0, 8u * count);
+    for (uint16_t c = 0; c < head->column_count && values_too; c++) {
+        const uint8_t *nulls = pax_nulls(page, c);
+        if (nulls && memchr(nulls + first, 1, count))
+            mtr_fill(mtr, page, pax_columns(page)[c].nulls + (uint32_t)first, 0, count);
     }
-    uint32_t at = PAGE_BYTES;
+}
+
+/* Rule 3: marks the bytes that stay in a map, moves each run of them up against the one above it, and turns the cells
+ * around. Page and plan are past their states' change. */
+static void push_together(struct mtr *mtr, const struct heap *heap, uint8_t *page, uint16_t slot_count)
+{
+    static _Thread_local uint8_t map[PAGE_BYTES];
+    static _Thread_local struct pax_cell cells[PAX_MAX_SLOTS];
+    static _Thread_local struct run { uint16_t from, to; } runs[PAGE_BYTES / 2];     /* from the page's end downwards; `to`: where it starts now */
+    struct pax_head *head = pax_head(page);
+    const uint8_t *states = pax_states(page);
+    uint32_t old_start = head->var_start, run_count = 0;
+    memset(map + old_start, 0, PAGE_BYTES - old_start);
     for (uint16_t c = 0; c < head->column_count; c++) {
         if (heap->columns[c].width != WIDTH_VARLEN)
             continue;
-        struct pax_cell *cells = pax_cells(page, c);
-        for (uint16_t i = 0; i < plan->slot_count; i++) {
-            if (SLOT_STATE(states[i]) != SLOT_FILLED || pax_cell_null(page, c, i))
-                continue;
-            uint32_t length = cells[i].length == CELL_OVERFLOW ? sizeof(struct overflow_ref) : cells[i].length;
-            at -= length;
-            memcpy(bytes + at, page + cells[i].offset, length);
-            cells[i].offset = (uint16_t)at;
-        }
+        const struct pax_cell *at = pax_cells(page, c);
+        for (uint16_t i = 0; i < slot_count; i++)
+            if (SLOT_STATE(states[i]) == SLOT_FILLED && !pax_cell_null(page, c, i))
+                memset(map + at[i].offset, 1, at[i].length == CELL_OVERFLOW ? sizeof(struct overflow_ref) : at[i].length);
     }
-    ASSERT(at >= head->arrays_end && PAGE_BYTES - at == plan->var_bytes);
-    memcpy(page + at, bytes + at, PAGE_BYTES - at);
-    memset(page + head->arrays_end, 0, at - head->arrays_end);
-    head->var_start = (uint16_t)at;
-    head->slot_count = plan->slot_count;
-    head->unfilled = unfilled;
+    uint32_t end = PAGE_BYTES, target = PAGE_BYTES;
+    while (end > old_start) {
+        const uint8_t *last = memrchr(map + old_start, 1, end - old_start);
+        if (!last)
+            break;
+        end = (uint32_t)(last - map) + 1;
+        const uint8_t *hole = memrchr(map + old_start, 0, end - old_start);
+        uint32_t from = hole ? (uint32_t)(hole - map) + 1 : old_start;
+        target -= end - from;
+        if (target != from)
+            mtr_move(mtr, page, target, from, end - from);
+        runs[run_count++] = (struct run){(uint16_t)from, (uint16_t)target};
+        end = from;
+    }
+    if (target == old_start)
+        return;
+    ASSERT(run_count > 0 || target == PAGE_BYTES);
+    for (uint16_t c = 0; c < head->column_count; c++) {
+        if (heap->columns[c].width != WIDTH_VARLEN)
+            continue;
+        bool moved = false;
+        memcpy(cells, pax_cells(page, c), sizeof *cells * slot_count);
+        for (uint16_t i = 0; i < slot_count; i++) {
+            if (SLOT_STATE(states[i]) != SLOT_FILLED || pax_cell_null(page, c, i) || cells[i].length == 0)
+                continue;
+            uint32_t low = 0, high = run_count ? run_count - 1 : 0;  /* the first run, downwards, that starts at or below the cell */
+            while (low < high) {
+                uint32_t middle = (low + high) / 2;
+                if (runs[middle].from <= cells[i].offset)
+                    high = middle;
+                else
+                    low = middle + 1;
+            }
+            moved |= runs[low].from != runs[low].to;
+            cells[i].offset = (uint16_t)(cells[i].offset - runs[low].from + runs[low].to);
+        }
+        if (moved)
+            mtr_write(mtr, page, pax_columns(page)[c].values, cells, sizeof *cells * slot_count);
+    }
+    mtr_fill(mtr, page, old_start, 0, target - old_start);
+    pax_write_counts(mtr, page, head->slot_count, (uint16_t)target, head->unfilled, head->flags);
+}
+
+void prune_apply(struct mtr *mtr, const struct heap *heap, uint8_t *page, const struct prune_plan *plan)
+{
+    static const xid_t frozen = XID_FROZEN;
+    struct pax_head *head = pax_head(page);
+    uint16_t old_count = head->slot_count, unfilled = 0;
+    uint32_t number = page_header(page)->page;
+    uint8_t states[PAX_MAX_SLOTS];
+    if (plan->removed > old_count / 2)
+        mtr_image(mtr, page);                /* shorter than so many verbs */
+
+    for (uint16_t i = 0; i < old_count;) {   /* version fields of what goes, in runs */
+        uint16_t end = i;
+        while (end < old_count && SLOT_STATE(plan->state[end]) != SLOT_FILLED && SLOT_STATE(pax_states(page)[end]) == SLOT_FILLED)
+            end++;
+        if (end > i)
+            zero_fields(mtr, page, i, (uint16_t)(end - i), true);
+        else if (plan->clear_xmax[i])
+            zero_fields(mtr, page, i, 1, false);
+        i = end > i ? end : (uint16_t)(i + 1);
+    }
+    for (uint16_t i = 0; i < old_count; i++) {
+        uint8_t is = SLOT_STATE(plan->state[i]);
+        uint64_t newer = is == SLOT_REDIRECT ? ROW_ID(number, plan->target[i]) | NEWER_SET : 0;
+        states[i] = plan->clear_xmax[i] ? plan->state[i] & (uint8_t)~SLOT_KEY_CHANGED : plan->state[i];
+        unfilled += i < plan->slot_count && is != SLOT_FILLED;
+        if (is != SLOT_FILLED && pax_newer(page)[i] != newer)
+            mtr_write(mtr, page, head->newer + 8u * i, &newer, 8);
+        if (plan->kept_dead == 0 && plan->freeze[i])
+            mtr_write(mtr, page, head->xmin + 8u * i, &frozen, 8);
+    }
+    mtr_write(mtr, page, head->states, states, old_count);
+    pax_write_counts(mtr, page, plan->slot_count, head->var_start, unfilled, head->flags);
+    if ((uint32_t)PAGE_BYTES - head->var_start != plan->var_bytes)
+        push_together(mtr, heap, page, plan->slot_count);
 }

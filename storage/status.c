@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATUS_ENTRIES = (PAGE_BYTES - PAGE_HEADER_BYTES) / 8, CACHE_ENTRIES = 1024 };
+enum { STATUS_ENTRIES = (PAGE_BYTES - PAGE_HEADER_BYTES) / 8, CACHE_ENTRIES = 4096 };
 
 static _Thread_local struct { xid_t xid; uint64_t value; } cache[CACHE_ENTRIES];
 static _Thread_local uint64_t cache_generation;

@@ -56,7 +56,8 @@ void        btree_scan_close(struct btree_scan *);
 
 struct btree_stats { uint32_t pages, leaves, height, free_pages; uint64_t entries; };
 enum status btree_stats(const struct btree *, struct btree_stats *out) MUST_CHECK;
-/* Walks the whole tree: order, fences, links, levels, free pages; calls `entry` (may be NULL) for each leaf entry in order. INDEX_CORRUPT with what and where. */
+/* Walks the whole tree: order, fences, links, levels, free pages; calls `entry` (may be NULL) for each leaf entry in order, with no leaf latched but its
+ * parents (it may latch heap pages, it must wait for nothing else). The caller keeps writers of this index away. INDEX_CORRUPT with what and where. */
 enum status btree_check(const struct btree *, enum status (*entry)(void *context, const uint8_t *key, uint32_t length, uint64_t row_id), void *context,
                         struct btree_stats *out) MUST_CHECK;
 /* Draws it: text (indented) or Graphviz dot. */

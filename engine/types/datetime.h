@@ -68,6 +68,8 @@ int64_t time_round(int64_t us, int32_t typmod);                      /* to typmo
 enum status interval_apply_typmod(struct interval *, int32_t typmod) MUST_CHECK;
 
 static inline __int128 interval_span(struct interval v) { return (__int128)v.us + ((__int128)v.days + (__int128)v.months * 30) * US_DAY; }
+enum status interval_divide(struct interval, double, struct interval *out) MUST_CHECK;
+enum status interval_multiply(struct interval, double, struct interval *out) MUST_CHECK;
 enum status timestamp_add_interval(int64_t, struct interval, int64_t *out) MUST_CHECK;
 enum status timestamptz_add_interval(int64_t, struct interval, int64_t *out) MUST_CHECK;
 

@@ -23,7 +23,7 @@ uint32_t key_separator(const uint8_t *left, uint32_t left_length, const uint8_t 
     return common + 1;
 }
 
-bool key_successor(uint8_t *bytes, uint32_t *length)
+bool btree_key_successor(uint8_t *bytes, uint32_t *length)
 {
     while (*length && bytes[*length - 1] == 0xFF)
         --*length;

@@ -36,7 +36,7 @@ uint32_t key_common(const uint8_t *a, uint32_t a_length, const uint8_t *b, uint3
 uint32_t key_separator(const uint8_t *left, uint32_t left_length, const uint8_t *right, uint32_t right_length, uint64_t right_row, uint64_t *row);
 
 /* Turns a key into the least one above everything that begins with it; false when there is none (empty, or all 0xFF). */
-bool     key_successor(uint8_t *bytes, uint32_t *length);
+bool     btree_key_successor(uint8_t *bytes, uint32_t *length);
 
 enum bound_kind { BOUND_FIRST, BOUND_AT, BOUND_BEFORE, BOUND_LAST };
 struct bound { enum bound_kind kind; const uint8_t *bytes; uint32_t length; uint64_t row; };

@@ -86,7 +86,7 @@ struct statement *parse_copy(struct parser *p)
     copy->is_program = accept_word(p, KEYWORD_PROGRAM);
     if (next_is_word(p, KEYWORD_STDIN) || next_is_word(p, KEYWORD_STDOUT)) {
         if (copy->is_program)
-            fail_at(p, 0, STATUS_SYNTAX, "STDIN/STDOUT not allowed with PROGRAM");
+            syntax_fail_at(p, 0, STATUS_SYNTAX, "STDIN/STDOUT not allowed with PROGRAM");
         advance(p);
     } else {
         copy->file = parse_string(p);
@@ -103,7 +103,7 @@ struct statement *parse_copy(struct parser *p)
         parse_old_options(p, copy);
     if (next_is_word(p, KEYWORD_WHERE)) {
         if (!copy->is_from)
-            fail_at(p, position(p), STATUS_SYNTAX, "WHERE clause not allowed with COPY TO");
+            syntax_fail_at(p, position(p), STATUS_SYNTAX, "WHERE clause not allowed with COPY TO");
         advance(p);
         copy->where = parse_expr(p);
     }

@@ -365,7 +365,7 @@ struct statement *parse_comment(struct parser *p)
         comment->relation = arena_new(p->arena, struct relation_name);
         comment->relation->position = at;
         if (parts.count < 2) {
-            fail_at(p, at, STATUS_SYNTAX, "column name must be qualified");
+            syntax_fail_at(p, at, STATUS_SYNTAX, "column name must be qualified");
             break;
         }
         comment->name = parts.items[parts.count - 1];

@@ -291,10 +291,10 @@ static struct expr *parse_is(struct parser *p, struct expr *left, bool restricte
     else if (accept_word(p, KEYWORD_UNKNOWN))
         expr->is.test = negated ? IS_NOT_UNKNOWN : IS_UNKNOWN;
     else if (next_is_word(p, KEYWORD_DOCUMENT))
-        fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "IS DOCUMENT is not supported");
+        syntax_fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "IS DOCUMENT is not supported");
     else if (next_is_word(p, KEYWORD_NORMALIZED) || next_is_word(p, KEYWORD_NFC) || next_is_word(p, KEYWORD_NFD) ||
              next_is_word(p, KEYWORD_NFKC) || next_is_word(p, KEYWORD_NFKD))
-        fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "IS NORMALIZED is not supported");
+        syntax_fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "IS NORMALIZED is not supported");
     else
         fail_syntax(p);
     return expr;
@@ -365,9 +365,9 @@ static struct expr *parse_overlaps(struct parser *p, struct expr *left)
     advance(p);
     struct expr *right = expr_level(p, PRECEDENCE_LIKE + 1, false);
     if (left->row.list.count != 2)
-        fail_at(p, left->position, STATUS_SYNTAX, "wrong number of parameters on left side of OVERLAPS expression");
+        syntax_fail_at(p, left->position, STATUS_SYNTAX, "wrong number of parameters on left side of OVERLAPS expression");
     if (right->kind != EXPR_ROW || right->row.list.count != 2)
-        fail_at(p, right->position, STATUS_SYNTAX, "wrong number of parameters on right side of OVERLAPS expression");
+        syntax_fail_at(p, right->position, STATUS_SYNTAX, "wrong number of parameters on right side of OVERLAPS expression");
     if (failed(p))
         return left;
     expr->function.schema = "pg_catalog";
@@ -672,7 +672,7 @@ static struct expr *parse_named(struct parser *p, bool may_be_column)
             break;
         }
         if (count == 4) {
-            fail_at(p, at, STATUS_SYNTAX, "improper qualified name (too many dotted names): %s.%s.%s.%s.%s", names[0],
+            syntax_fail_at(p, at, STATUS_SYNTAX, "improper qualified name (too many dotted names): %s.%s.%s.%s.%s", names[0],
                     names[1], names[2], names[3], peek(p)->text);
             break;
         }
@@ -845,7 +845,7 @@ struct expr *parse_primary(struct parser *p)
     case TOKEN_PARAMETER: {
         struct expr *expr = expr_new(p, EXPR_PARAMETER, at);
         if (token->integer < 1 || token->integer > 65535) {
-            fail_at(p, at, STATUS_UNDEFINED_PARAMETER, "there is no parameter $%lld", (long long)token->integer);
+            syntax_fail_at(p, at, STATUS_UNDEFINED_PARAMETER, "there is no parameter $%lld", (long long)token->integer);
             return expr;
         }
         expr->parameter = (int)token->integer;

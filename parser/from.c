@@ -94,7 +94,7 @@ static struct from_item *parse_rows_from(struct parser *p)
     do {
         struct expr *call = parse_primary(p);
         if (next_is_word(p, KEYWORD_AS))
-            fail_at(p, position(p), STATUS_FEATURE_NOT_SUPPORTED,
+            syntax_fail_at(p, position(p), STATUS_FEATURE_NOT_SUPPORTED,
                     "column definitions inside ROWS FROM are not supported");
         LIST_ADD(p, item->functions, call);
     } while (accept(p, ','));
@@ -134,7 +134,7 @@ static struct from_item *parse_named_item(struct parser *p)
         struct from_item *item = item_new(p, FROM_FUNCTION, at);
         struct expr *call = parse_call(p, relation->schema, relation->name, at);
         if (call->function.over)
-            fail_at(p, call->function.over->position, STATUS_SYNTAX, "syntax error at or near \"over\"");
+            syntax_fail_at(p, call->function.over->position, STATUS_SYNTAX, "syntax error at or near \"over\"");
         LIST_ADD(p, item->functions, call);
         parse_function_tail(p, item);
         return item;
@@ -155,7 +155,7 @@ static struct from_item *subquery_item(struct parser *p, struct select *select, 
     parse_alias(p, item);
     if (!item->alias && !failed(p)) {
         bool values = select->row_count > 0;
-        fail_at(p, at, STATUS_SYNTAX, values ? "VALUES in FROM must have an alias"
+        syntax_fail_at(p, at, STATUS_SYNTAX, values ? "VALUES in FROM must have an alias"
                                              : "subquery in FROM must have an alias");
         error_hint("For example, FROM (%s ...) [AS] foo.", values ? "VALUES" : "SELECT");
     }

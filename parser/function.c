@@ -13,7 +13,7 @@ static void parse_argument(struct parser *p, struct expr *call)
     char **names = call->function.argument_names;
 
     if ((named || names) && arguments->count >= 100)
-        fail_at(p, position(p), STATUS_LIMIT_EXCEEDED, "cannot pass more than 100 arguments to a function");
+        syntax_fail_at(p, position(p), STATUS_LIMIT_EXCEEDED, "cannot pass more than 100 arguments to a function");
     if (named || names) {                /* the array of names lives beside the arguments once one is named */
         char **grown = arena_array(p->arena, char *, arguments->count + 1);
         if (names)
@@ -26,7 +26,7 @@ static void parse_argument(struct parser *p, struct expr *call)
         call->function.argument_names[arguments->count] = parse_label(p);
         advance(p);
     } else if (names) {
-        fail_at(p, position(p), STATUS_SYNTAX, "positional argument cannot follow named argument");
+        syntax_fail_at(p, position(p), STATUS_SYNTAX, "positional argument cannot follow named argument");
     }
     LIST_ADD(p, *arguments, parse_expr(p));
 }
@@ -79,18 +79,18 @@ struct window_definition *parse_window(struct parser *p)
                 window->start = bound;
                 window->start_offset = offset;
                 if (bound == BOUND_UNBOUNDED_FOLLOWING)
-                    fail_at(p, at, STATUS_WINDOWING, "frame start cannot be UNBOUNDED FOLLOWING");
+                    syntax_fail_at(p, at, STATUS_WINDOWING, "frame start cannot be UNBOUNDED FOLLOWING");
                 if (!between && bound == BOUND_FOLLOWING)
-                    fail_at(p, at, STATUS_WINDOWING, "frame starting from following row cannot end with current row");
+                    syntax_fail_at(p, at, STATUS_WINDOWING, "frame starting from following row cannot end with current row");
             } else {
                 window->end = bound;
                 window->end_offset = offset;
                 if (bound == BOUND_UNBOUNDED_PRECEDING)
-                    fail_at(p, at, STATUS_WINDOWING, "frame end cannot be UNBOUNDED PRECEDING");
+                    syntax_fail_at(p, at, STATUS_WINDOWING, "frame end cannot be UNBOUNDED PRECEDING");
                 if (window->start == BOUND_CURRENT_ROW && bound == BOUND_PRECEDING)
-                    fail_at(p, at, STATUS_WINDOWING, "frame starting from current row cannot have preceding rows");
+                    syntax_fail_at(p, at, STATUS_WINDOWING, "frame starting from current row cannot have preceding rows");
                 if (window->start == BOUND_FOLLOWING && (bound == BOUND_PRECEDING || bound == BOUND_CURRENT_ROW))
-                    fail_at(p, at, STATUS_WINDOWING, "frame starting from following row cannot have preceding rows");
+                    syntax_fail_at(p, at, STATUS_WINDOWING, "frame starting from following row cannot have preceding rows");
             }
         }
         if (accept_word(p, KEYWORD_EXCLUDE)) {
@@ -138,11 +138,11 @@ static void parse_call_tail(struct parser *p, struct expr *call)
     if (accept_words(p, KEYWORD_WITHIN, KEYWORD_GROUP)) {
         int at = position(p);
         if (call->function.order_by.count)
-            fail_at(p, at, STATUS_SYNTAX, "cannot use multiple ORDER BY clauses with WITHIN GROUP");
+            syntax_fail_at(p, at, STATUS_SYNTAX, "cannot use multiple ORDER BY clauses with WITHIN GROUP");
         if (call->function.distinct)
-            fail_at(p, at, STATUS_SYNTAX, "cannot use DISTINCT with WITHIN GROUP");
+            syntax_fail_at(p, at, STATUS_SYNTAX, "cannot use DISTINCT with WITHIN GROUP");
         if (call->function.variadic)
-            fail_at(p, at, STATUS_SYNTAX, "cannot use VARIADIC with WITHIN GROUP");
+            syntax_fail_at(p, at, STATUS_SYNTAX, "cannot use VARIADIC with WITHIN GROUP");
         call->function.within_group = true;
         expect(p, '(');
         expect_word(p, KEYWORD_ORDER);
@@ -438,7 +438,7 @@ struct expr *parse_special(struct parser *p)
     case KEYWORD_TRIM: expr = parse_trim(p, at); break;
     case KEYWORD_NORMALIZE: expr = parse_normalize(p, at); break;
     default:
-        fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "%s is not supported", keyword_table[keyword].text);
+        syntax_fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "%s is not supported", keyword_table[keyword].text);
         return expr_new(p, EXPR_LITERAL, at);
     }
     expect(p, ')');

@@ -118,7 +118,7 @@ static inline int position(struct parser *p) { return peek(p)->start + 1; }   /*
 void expect(struct parser *, int kind);
 void expect_word(struct parser *, enum keyword);
 void fail_syntax(struct parser *);                                   /* syntax error at or near the current token */
-void fail_at(struct parser *, int position, enum status, const char *format, ...) PRINTF_LIKE(4, 5);
+void syntax_fail_at(struct parser *, int position, enum status, const char *format, ...) PRINTF_LIKE(4, 5);
 static inline bool failed(const struct parser *p) { return p->status != STATUS_OK; }
 
 bool depth_enter(struct parser *);                                   /* false: failed; then don't leave either */

@@ -103,9 +103,9 @@ char *identifier_fold(struct arena *arena, const char *word, size_t length)
 static void fail_near(struct parser *p, int start, int end, const char *message)
 {
     if (start >= p->length)
-        fail_at(p, start + 1, STATUS_SYNTAX, "%s at end of input", message);
+        syntax_fail_at(p, start + 1, STATUS_SYNTAX, "%s at end of input", message);
     else
-        fail_at(p, start + 1, STATUS_SYNTAX, "%s at or near \"%.*s\"", message, end - start, p->sql + start);
+        syntax_fail_at(p, start + 1, STATUS_SYNTAX, "%s at or near \"%.*s\"", message, end - start, p->sql + start);
 }
 
 /* Skips white space and comments. Returns false on an unterminated comment. */
@@ -210,7 +210,7 @@ static bool read_escape(struct parser *p, struct text_buffer *out, uint32_t *hig
         for (int i = 0; i < digits; i++) {
             int digit = hex_digit(byte_at(p, p->at + 2 + i));
             if (digit < 0) {
-                fail_at(p, start + 1, STATUS_INVALID_ESCAPE, "invalid Unicode escape");
+                syntax_fail_at(p, start + 1, STATUS_INVALID_ESCAPE, "invalid Unicode escape");
                 error_hint("Unicode escapes must be \\uXXXX or \\UXXXXXXXX.");
                 return false;
             }
@@ -576,12 +576,12 @@ struct token lexer_next(struct parser *p)
             for (int i = 0; i < token.text_length && !failed(p); i++) {
                 char digit = token.text[i];
                 if (bits ? digit != '0' && digit != '1' : hex_digit((unsigned char)digit) < 0)
-                    fail_at(p, token.start + 1, STATUS_INVALID_TEXT, "\"%c\" is not a valid %s digit", digit,
+                    syntax_fail_at(p, token.start + 1, STATUS_INVALID_TEXT, "\"%c\" is not a valid %s digit", digit,
                             bits ? "binary" : "hexadecimal");
             }
     } else if ((c == 'u' || c == 'U') && next == '&' &&
                (byte_at(p, p->at + 2) == '\'' || byte_at(p, p->at + 2) == '"')) {
-        fail_at(p, token.start + 1, STATUS_FEATURE_NOT_SUPPORTED, "U& Unicode escapes are not supported");
+        syntax_fail_at(p, token.start + 1, STATUS_FEATURE_NOT_SUPPORTED, "U& Unicode escapes are not supported");
         error_hint("Use E'\\uXXXX' instead.");
     } else if (c == '\'') {
         p->at++;

@@ -35,7 +35,7 @@ static void parse_assignments(struct parser *p, struct assignment_list *list)
         assignment->count = targets.count;
         if (assignment->is_row && assignment->value->kind == EXPR_ROW &&
             assignment->value->row.list.count != assignment->count)
-            fail_at(p, assignment->value->position, STATUS_SYNTAX,
+            syntax_fail_at(p, assignment->value->position, STATUS_SYNTAX,
                     "number of columns does not match number of values");
         LIST_ADD(p, *list, assignment);
     } while (accept(p, ','));

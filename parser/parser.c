@@ -86,7 +86,7 @@ const struct token *peek_slow(struct parser *p, int ahead)
     return &p->tokens[(p->first + ahead) & (LOOKAHEAD - 1)];
 }
 
-void fail_at(struct parser *p, int position, enum status status, const char *format, ...)
+void syntax_fail_at(struct parser *p, int position, enum status status, const char *format, ...)
 {
     if (failed(p))
         return;
@@ -107,7 +107,7 @@ void fail_syntax(struct parser *p)
         return;
     int start = token->start, end = token->end;
     if (token->kind == TOKEN_END) {
-        fail_at(p, p->length + 1, STATUS_SYNTAX, "syntax error at end of input");
+        syntax_fail_at(p, p->length + 1, STATUS_SYNTAX, "syntax error at end of input");
         return;
     }
     p->status = error_set(STATUS_SYNTAX, "syntax error at or near \"%.*s\"", end - start, p->sql + start);
@@ -251,7 +251,7 @@ struct relation_name *parse_relation_name(struct parser *p)
         relation->name = parse_label(p);
     }
     if (next_is(p, '.'))
-        fail_at(p, relation->position, STATUS_SYNTAX, "improper qualified name (too many dotted names)");
+        syntax_fail_at(p, relation->position, STATUS_SYNTAX, "improper qualified name (too many dotted names)");
     return relation;
 }
 

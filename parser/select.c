@@ -56,7 +56,7 @@ struct with *parse_with(struct parser *p)
         cte->statement->length = p->last_end + 1 - start;
         expect(p, ')');
         if (next_is_word(p, KEYWORD_SEARCH) || next_is_word(p, KEYWORD_CYCLE))
-            fail_at(p, position(p), STATUS_FEATURE_NOT_SUPPORTED, "SEARCH and CYCLE clauses are not supported");
+            syntax_fail_at(p, position(p), STATUS_FEATURE_NOT_SUPPORTED, "SEARCH and CYCLE clauses are not supported");
         LIST_ADD(p, *with, cte);
     } while (accept(p, ','));
     return with;
@@ -134,7 +134,7 @@ static void parse_into(struct parser *p)
     into->select_into = true;
     into->relation = parse_relation_name(p);
     if (!p->into_allowed || p->into)
-        fail_at(p, at, STATUS_SYNTAX, "SELECT ... INTO is not allowed here");
+        syntax_fail_at(p, at, STATUS_SYNTAX, "SELECT ... INTO is not allowed here");
     p->into = into;
 }
 
@@ -292,7 +292,7 @@ static struct select *set_operations(struct parser *p, struct select *left, int 
 static void twice(struct parser *p, bool present, int at, const char *clause)
 {
     if (present)
-        fail_at(p, at, STATUS_SYNTAX, "multiple %s clauses not allowed", clause);
+        syntax_fail_at(p, at, STATUS_SYNTAX, "multiple %s clauses not allowed", clause);
 }
 
 static void parse_limit(struct parser *p, struct select *select)
@@ -310,7 +310,7 @@ static void parse_limit(struct parser *p, struct select *select)
         if (accept(p, ',')) {
             parse_expr(p);
             bool reached = !failed(p);
-            fail_at(p, at, STATUS_SYNTAX, "LIMIT #,# syntax is not supported");
+            syntax_fail_at(p, at, STATUS_SYNTAX, "LIMIT #,# syntax is not supported");
             if (reached)
                 error_hint("Use separate LIMIT and OFFSET clauses.");
         }
@@ -336,7 +336,7 @@ static void parse_limit(struct parser *p, struct select *select)
             expect_word(p, KEYWORD_TIES);
             select->with_ties = true;
             if (select->order_by.count == 0)
-                fail_at(p, 0, STATUS_SYNTAX, "WITH TIES cannot be specified without ORDER BY clause");
+                syntax_fail_at(p, 0, STATUS_SYNTAX, "WITH TIES cannot be specified without ORDER BY clause");
         } else {
             expect_word(p, KEYWORD_ONLY);
         }

@@ -41,7 +41,7 @@ static void parse_references(struct parser *p, struct constraint_definition *con
         if (accept_word(p, KEYWORD_FULL))
             constraint->match = MATCH_FULL;
         else if (accept_word(p, KEYWORD_PARTIAL))
-            fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "MATCH PARTIAL not yet implemented");
+            syntax_fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "MATCH PARTIAL not yet implemented");
         else
             expect_word(p, KEYWORD_SIMPLE);
     }
@@ -91,7 +91,7 @@ static bool parse_constraint_attribute(struct parser *p, struct constraint_defin
     } else if (accept_words(p, KEYWORD_NOT, KEYWORD_DEFERRABLE)) {
         constraint->deferrable = false;
         if (constraint->initially_deferred)
-            fail_at(p, at, STATUS_SYNTAX, "constraint declared INITIALLY DEFERRED must be DEFERRABLE");
+            syntax_fail_at(p, at, STATUS_SYNTAX, "constraint declared INITIALLY DEFERRED must be DEFERRABLE");
         return true;
     } else if (accept_words(p, KEYWORD_INITIALLY, KEYWORD_DEFERRED)) {
         constraint->initially_deferred = constraint->deferrable = true;
@@ -101,7 +101,7 @@ static bool parse_constraint_attribute(struct parser *p, struct constraint_defin
     } else if (table && accept_words(p, KEYWORD_NOT, KEYWORD_VALID)) {
         constraint->not_valid = true;
         if (constraint->kind != CONSTRAINT_CHECK && constraint->kind != CONSTRAINT_FOREIGN_KEY)
-            fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "%s constraints cannot be marked NOT VALID",
+            syntax_fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "%s constraints cannot be marked NOT VALID",
                     constraint->kind == CONSTRAINT_UNIQUE ? "UNIQUE" : "PRIMARY KEY");
         return true;
     } else if (accept_words(p, KEYWORD_NO, KEYWORD_INHERIT)) {
@@ -111,7 +111,7 @@ static bool parse_constraint_attribute(struct parser *p, struct constraint_defin
         return false;
     }
     if (constraint->kind == CONSTRAINT_CHECK)
-        fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "CHECK constraints cannot be marked DEFERRABLE");
+        syntax_fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "CHECK constraints cannot be marked DEFERRABLE");
     return true;
 }
 
@@ -140,7 +140,7 @@ static void parse_generated(struct parser *p, struct constraint_definition *cons
     expect(p, ')');
     expect_word(p, KEYWORD_STORED);
     if (!constraint->identity_always)
-        fail_at(p, by_at, STATUS_SYNTAX, "for a generated column, GENERATED ALWAYS must be specified");
+        syntax_fail_at(p, by_at, STATUS_SYNTAX, "for a generated column, GENERATED ALWAYS must be specified");
 }
 
 /* One constraint of a column; NULL, with nothing consumed, if none is next. */
@@ -212,18 +212,18 @@ static void parse_column_constraints(struct parser *p, struct column_definition 
         int at = position(p);
         if (accept_word(p, KEYWORD_COLLATE)) {
             if (column->collation)
-                fail_at(p, at, STATUS_SYNTAX, "multiple COLLATE clauses not allowed");
+                syntax_fail_at(p, at, STATUS_SYNTAX, "multiple COLLATE clauses not allowed");
             parse_any_name(p, &column->collation_schema, &column->collation);
         } else if (!last && (next_is_word(p, KEYWORD_DEFERRABLE) || next_is_word(p, KEYWORD_INITIALLY) ||
                              (next_is_word(p, KEYWORD_NOT) && after_is_word(p, KEYWORD_DEFERRABLE)))) {
-            fail_at(p, at, STATUS_SYNTAX, "misplaced %s clause",
+            syntax_fail_at(p, at, STATUS_SYNTAX, "misplaced %s clause",
                     next_is_word(p, KEYWORD_NOT)          ? "NOT DEFERRABLE"
                     : next_is_word(p, KEYWORD_DEFERRABLE) ? "DEFERRABLE"
                                                           : "INITIALLY DEFERRED");
         } else if (last && parse_constraint_attribute(p, last, false)) {
             if (last->kind != CONSTRAINT_FOREIGN_KEY && last->kind != CONSTRAINT_UNIQUE &&
                 last->kind != CONSTRAINT_PRIMARY_KEY && !last->no_inherit)
-                fail_at(p, at, STATUS_SYNTAX, "misplaced DEFERRABLE clause");
+                syntax_fail_at(p, at, STATUS_SYNTAX, "misplaced DEFERRABLE clause");
         } else if ((next = parse_column_constraint(p)) != NULL) {
             last = next;
             LIST_ADD(p, column->constraints, next);
@@ -280,7 +280,7 @@ struct constraint_definition *parse_table_constraint(struct parser *p)
         parse_names_in_parentheses(p, &constraint->columns);
         parse_references(p, constraint);
     } else if (next_is_word(p, KEYWORD_EXCLUDE)) {
-        fail_at(p, position(p), STATUS_FEATURE_NOT_SUPPORTED, "exclusion constraints are not supported");
+        syntax_fail_at(p, position(p), STATUS_FEATURE_NOT_SUPPORTED, "exclusion constraints are not supported");
     } else {
         fail_syntax(p);
     }

@@ -44,9 +44,9 @@ static struct type_name *parse_float(struct parser *p, int at)
         precision = next_is(p, TOKEN_INTEGER) ? peek(p)->integer : -1;
         expect(p, TOKEN_INTEGER);
         if (precision < 1)
-            fail_at(p, precision_at, STATUS_INVALID_PARAMETER_VALUE, "precision for type float must be at least 1 bit");
+            syntax_fail_at(p, precision_at, STATUS_INVALID_PARAMETER_VALUE, "precision for type float must be at least 1 bit");
         if (precision > 53)
-            fail_at(p, precision_at, STATUS_INVALID_PARAMETER_VALUE,
+            syntax_fail_at(p, precision_at, STATUS_INVALID_PARAMETER_VALUE,
                     "precision for type float must be less than 54 bits");
         expect(p, ')');
     }
@@ -259,7 +259,7 @@ struct type_name *parse_type(struct parser *p)
             type->name = parse_label(p);
         }
         if (accept(p, '%'))
-            fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "%%TYPE references are not supported");
+            syntax_fail_at(p, at, STATUS_FEATURE_NOT_SUPPORTED, "%%TYPE references are not supported");
         parse_modifiers(p, type);
     }
     type->is_setof = setof;

@@ -60,7 +60,7 @@ static struct statement *parse_explainable(struct parser *p)
     case KEYWORD_CREATE:
         statement = parse_create(p);
         if (statement->kind != STATEMENT_CREATE_TABLE_AS && statement->kind != STATEMENT_UNSUPPORTED)
-            fail_at(p, start, STATUS_SYNTAX, "EXPLAIN cannot be used with this statement");
+            syntax_fail_at(p, start, STATUS_SYNTAX, "EXPLAIN cannot be used with this statement");
         break;
     case KEYWORD_REFRESH:
         statement = statement_unsupported(p, "REFRESH MATERIALIZED VIEW");

@@ -421,7 +421,7 @@ static void put_element(struct sql_type type, const struct value *v, struct text
         return;
     }
     scratch->length = 0;
-    value_text(type, v, scratch);
+    value_print(type, v, scratch);
     bool quote = scratch->length == 0 || (scratch->length == 4 && !strncasecmp(scratch->bytes, "null", 4));
     for (size_t i = 0; i < scratch->length && !quote; i++) {
         char c = scratch->bytes[i];
@@ -515,7 +515,7 @@ void vector_out(struct varlen bytes, struct text_buffer *out)
     for (uint32_t i = 0; i < view.count; i++) {
         if (i)
             text_buffer_putc(out, ' ');
-        value_text(view.type, &values[i], out);
+        value_print(view.type, &values[i], out);
     }
     arena_close(arena);
 }
@@ -623,7 +623,7 @@ int array_compare(struct varlen x, struct varlen y)
         if (va[i].null || vb[i].null)
             order = (int)va[i].null - (int)vb[i].null;        /* null is greater */
         else
-            order = value_compare(a.type, &va[i], &vb[i]);
+            order = value_order(a.type, &va[i], &vb[i]);
     }
     if (!order)
         order = (a.count > b.count) - (a.count < b.count);

@@ -50,9 +50,9 @@ enum status uuid_parse(const char *, size_t, uint8_t out[16]) MUST_CHECK;
 void uuid_print(const uint8_t *, struct text_buffer *);
 
 /* Any value, and as text. */
-void value_text(struct sql_type, const struct value *, struct text_buffer *out);
+void value_print(struct sql_type, const struct value *, struct text_buffer *out);
 struct value value_at(struct sql_type, const struct vector *, size_t at);      /* value_get with null looked at */
-int  value_compare(struct sql_type, const struct value *, const struct value *);
+int  value_order(struct sql_type, const struct value *, const struct value *);
 uint64_t value_hash(struct sql_type, const struct value *);
 const void *value_bytes(const struct value *);                    /* where the bytes of its form begin */
 

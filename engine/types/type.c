@@ -609,13 +609,13 @@ static struct vector one(struct sql_type type, const struct value *value)
     return (struct vector){.values = (void *)(uintptr_t)value_bytes(value), .width = type.width, .constant = true};
 }
 
-void value_text(struct sql_type type, const struct value *value, struct text_buffer *out)
+void value_print(struct sql_type type, const struct value *value, struct text_buffer *out)
 {
     struct vector v = one(type, value);
     type_out(type, &v, 0, out);
 }
 
-int value_compare(struct sql_type type, const struct value *a, const struct value *b)
+int value_order(struct sql_type type, const struct value *a, const struct value *b)
 {
     struct vector x = one(type, a), y = one(type, b);
     return type_compare(type, &x, 0, &y, 0);

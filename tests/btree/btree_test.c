@@ -601,9 +601,9 @@ Test(key, separators_are_short_and_part_their_neighbours)
     cr_assert_eq(row, 9);
     uint8_t bytes[3] = { 'a', 0xFF, 0xFF };
     uint32_t length = 3;
-    cr_assert(key_successor(bytes, &length));
+    cr_assert(btree_key_successor(bytes, &length));
     cr_assert_eq(length, 1);
     cr_assert_eq(bytes[0], 'b');
     bytes[0] = 0xFF;
-    cr_assert_not(key_successor(bytes, &length));
+    cr_assert_not(btree_key_successor(bytes, &length));
 }

@@ -212,6 +212,11 @@ enum status node_filter(struct exec_node *op, uint16_t number, struct scalar *fi
 
 enum status run_scalar(struct run *run, const struct scalar *scalar, struct value *out)
 {
+    return run_scalar_in(run, run->arena, scalar, out);
+}
+
+enum status run_scalar_in(struct run *run, struct arena *arena, const struct scalar *scalar, struct value *out)
+{
     memset(out, 0, sizeof *out);
     if (scalar->kind == SCALAR_CONST)
         return *out = scalar->constant, STATUS_OK;
@@ -222,9 +227,9 @@ enum status run_scalar(struct run *run, const struct scalar *scalar, struct valu
     struct program *program;
     struct evaluation *evaluation;
     struct scalar *one = (struct scalar *)scalar;
-    enum status status = program_compile(run->arena, &one, 1, &program);
+    enum status status = program_compile(arena, &one, 1, &program);
     if (!status)
-        status = evaluation_open(program, run, run->arena, &evaluation);
+        status = evaluation_open(program, run, arena, &evaluation);
     if (!status)
         status = evaluation_scalar(evaluation, out);
     return status;
@@ -371,6 +376,8 @@ enum status pipeline_run_serial(struct exec_node *child, struct exec_node *op, c
         status = node_run(child, sink);
     if (status == STATUS_STOP)
         status = STATUS_OK;
+    if (!status && class->done)
+        status = class->done(sink);
     if (!status && class->combine)
         status = class->combine(op, sink);
     return status;
@@ -397,7 +404,8 @@ static enum status run_open(struct run *run, struct session *session, struct are
     *run = (struct run){ .session = session, .store = session_store(session), .txn = session_txn(session), .plan = plan, .snapshot = snapshot,
                          .parameters = parameters, .arena = arena, .program_arena = arena, .settings = session_settings(session) };
     run->work_mem = run->settings->work_mem_bytes;
-    run->leader = (struct worker){ .run = run, .arena = arena };
+    run->leader = (struct worker){ .run = run, .arena = arena, .morsel_level = 63 };
+    latch_init(&run->spill_latch, RANK_LEAF, 0, 0, 0);
     if (!plan)
         return STATUS_OK;
     run->outer = arena_array(arena, struct value, plan->outer_slot_count + 1u);

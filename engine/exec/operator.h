@@ -12,6 +12,7 @@
  *     take      streaming operators and sinks: one batch, touching only the local (and shared state that is read-only)
  *     grain_end sinks: no more batches of that grain will come from this worker
  *     flush     streaming operators, serial pipelines: the input is over
+ *     done      sinks: the worker's input is over; still in the worker (a sort sorts here)
  *     combine   sinks: a worker's local goes into the operator's shared state; by the leader, one at a time, in worker order
  *
  * STATUS_STOP from take means: no more rows wanted. It travels down to the source, which returns it; whoever began the
@@ -41,6 +42,7 @@ struct result;
 struct worker {                          /* one thread's share of a run; number 0 is the leader */
     struct run *run;
     uint16_t number;
+    uint8_t  morsel_level;               /* grains come to it in whole aligned runs of 2^morsel_level; 63: all of them, rising */
     struct arena *arena;
 };
 
@@ -59,7 +61,8 @@ struct run {
     struct exec_counters *counters;
     struct cte_run *ctes;
     struct worker leader;
-    struct spill_file *spills;           /* open temporary files */
+    struct latch spill_latch;
+    struct spill_file *spills;           /* open temporary files; under spill_latch */
     int      nesting;                    /* > 0: inside a nested loop's right side or a subquery: no workers there */
     int64_t  work_mem;
     _Atomic bool stop;                   /* workers: come home */
@@ -86,6 +89,7 @@ struct sink_class {                      /* the lower half of a breaker */
     enum status (*local)(struct local *) MUST_CHECK;
     enum status (*take)(struct local *, const struct batch *) MUST_CHECK;
     enum status (*grain_end)(struct local *, uint64_t grain) MUST_CHECK;     /* may be NULL */
+    enum status (*done)(struct local *) MUST_CHECK;                          /* may be NULL */
     enum status (*combine)(struct exec_node *, struct local *) MUST_CHECK;    /* may be NULL (serial only: state is the operator's) */
     bool parallel;
 };
@@ -149,6 +153,7 @@ enum status node_filter(struct exec_node *, uint16_t number, struct scalar *filt
 
 /* LIMIT, OFFSET, bounds: an expression without input, in the leader. */
 enum status run_scalar(struct run *, const struct scalar *, struct value *out) MUST_CHECK;
+enum status run_scalar_in(struct run *, struct arena *, const struct scalar *, struct value *out) MUST_CHECK;   /* what it makes lies in that arena */
 /* Batch with no columns and `count` rows. */
 static inline struct batch batch_empty(uint16_t count) { return (struct batch){ .row_count = count, .selected_count = count, .all_selected = true }; }
 /* A batch failed at position error_at: hands the rows before it to `take` once more, so that what stands before an error in
@@ -159,6 +164,7 @@ enum status rows_before_failure(struct local *, const struct batch *, enum statu
 enum status push_rows(struct local *, const struct rows *, uint64_t *grain) MUST_CHECK;
 /* Does the subtree read outer slots that are set above it? Does it hold volatile functions? */
 bool        plan_reads_outer(const struct run *, const struct plan *);
+void        plan_outer_slots(const struct run *, const struct plan *, uint8_t *read);   /* by slot: is it read from above? */
 bool        plan_is_volatile(const struct plan *);
 
 /* ---- the classes ---- */

@@ -1,0 +1,77 @@
+/* engine/exec/aggregate_private.h - what aggregate.c and aggregate_spill.c share. */
+#ifndef ENGINE_EXEC_AGGREGATE_PRIVATE_H
+#define ENGINE_EXEC_AGGREGATE_PRIVATE_H
+
+#include <stddef.h>
+#include "engine/exec/aggregate.h"
+#include "engine/exec/row_table.h"
+#include "engine/exec/spill.h"
+
+struct call {                            /* one aggregate of the node */
+    const struct aggregate_item *item;
+    const struct aggregate *aggregate;
+    struct sql_type *arg_types;
+    uint16_t first_arg;                  /* among the program's outputs, when there is no FILTER */
+    uint32_t offset;                     /* of its state: among the exact ones, or among the ordered ones */
+    bool ordered, distinct, sorted;
+    struct program *filter, *args;
+};
+struct aggregate_node {
+    struct exec_node op;
+    struct program *program;             /* group keys, then arguments */
+    uint16_t output_count;
+    struct call *calls; uint16_t call_count;
+    struct sql_type *key_types, *spill_types;
+    uint32_t exact_bytes, group_bytes;
+    struct folder folder;
+    uint16_t set_count;
+    bool serial;
+    struct aggregate_local **parts; uint32_t part_count;
+};
+
+/* Ordered states of a group, behind its exact ones. */
+struct part { uint64_t grain; struct fold *stack; bool live; uint8_t states[] __attribute__((aligned(16))); };
+struct group { uint8_t *states; uint64_t grain, sequence; const struct rows *rows; uint32_t row; };   /* rows, row: where its key lies */
+struct group_table {
+    struct row_table rows;
+    struct group *groups; uint32_t group_count, group_capacity;
+    bool spilling;
+    struct spill_file **files;           /* by partition */
+};
+struct call_local {
+    struct evaluation *filter, *args;
+    struct vector *arg_vectors;
+    struct sql_type *types; struct vector *columns;      /* set, group, arguments */
+    struct row_table seen;               /* DISTINCT */
+    struct rows kept;                    /* ORDER BY */
+};
+struct aggregate_local {
+    struct local local;
+    struct arena *arena;
+    struct folder folder;
+    struct evaluation *evaluation;
+    struct group_table *tables;          /* by grouping set */
+    struct vector *outputs, *keys;
+    uint32_t *entries; uint64_t *hashes;
+    uint8_t **bases; void **states;      /* by position: the group's states; one aggregate's state */
+    struct call_local *call_locals;
+    uint64_t sequence, state_bytes, limit_bytes;
+    bool never_spill;
+};
+
+enum status aggregate_local_open(struct aggregate_local *, struct arena *) MUST_CHECK;
+enum status aggregate_batch(struct aggregate_local *, const struct batch *, const int64_t *sequences) MUST_CHECK;
+enum status aggregate_done(struct local *) MUST_CHECK;
+enum status aggregate_join(struct aggregate_node *, struct arena *, struct group_table *into, struct group_table *from, uint32_t partition, uint32_t partition_count) MUST_CHECK;
+void        aggregate_sort_groups(struct group_table *);
+enum status aggregate_results(struct aggregate_node *, struct group *, uint16_t count, struct vector *columns, struct arena *) MUST_CHECK;
+
+/* aggregate_spill.c */
+#define SPILL_PARTITIONS 32
+static inline uint32_t aggregate_partition(uint64_t hash, uint32_t count) { return (uint32_t)(hash >> 40) & (count - 1); }
+enum status aggregate_spill_begin(struct aggregate_local *, uint16_t set) MUST_CHECK;
+enum status aggregate_spill_rows(struct aggregate_local *, uint16_t set, const struct batch *, const row_pos *rows, uint16_t count, const uint32_t *entries,
+                                 uint64_t first_sequence, const int64_t *sequences) MUST_CHECK;
+enum status aggregate_spill_finish(struct local *, uint16_t set, uint64_t *batches) MUST_CHECK;
+
+#endif

@@ -1,0 +1,208 @@
+/* engine/exec/aggregate_spill.c - groups that outgrow work_mem.
+ *
+ * A table that is full takes no new groups: input rows of groups that aren't in it are written to one of SPILL_PARTITIONS files by
+ * the hash of their key, as they came, with their place in the row order. At the end each partition is aggregated by
+ * itself, rows in (grain, row) order, joined with the groups of that partition which the workers had in memory, and its results
+ * written out in order of first appearance; the partitions' results are then merged in that order. So spilling changes
+ * neither a value nor the order of the groups. */
+#include "engine/exec/aggregate_private.h"
+
+enum status aggregate_spill_begin(struct aggregate_local *l, uint16_t set)
+{
+    l->tables[set].spilling = true;
+    l->tables[set].files = arena_array(l->arena, struct spill_file *, SPILL_PARTITIONS);
+    return STATUS_OK;
+}
+
+enum status aggregate_spill_rows(struct aggregate_local *l, uint16_t set, const struct batch *batch, const row_pos *rows, uint16_t count, const uint32_t *entries,
+                                 uint64_t first_sequence, const int64_t *sequences)
+{
+    struct aggregate_node *n = (struct aggregate_node *)l->local.op;
+    const struct plan *plan = n->op.plan;
+    uint16_t columns = plan->left->column_count;
+    struct vector out[columns + 1];
+    int64_t places[BATCH_MAX];
+    memcpy(out, batch->columns, columns * sizeof *out);
+    out[columns] = (struct vector){ .values = places, .width = 8 };
+    row_pos chosen[BATCH_MAX];
+    uint32_t partitions = 0;
+    for (uint16_t k = 0; k < count; k++) {
+        uint16_t i = rows ? rows[k] : k;
+        places[i] = sequences ? sequences[i] : (int64_t)(first_sequence + i);
+        if (entries[k] == UINT32_MAX)
+            partitions |= 1u << aggregate_partition(l->hashes[k], SPILL_PARTITIONS);
+    }
+    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
+        if (!(partitions >> p & 1))
+            continue;
+        struct spill_file **file = &l->tables[set].files[p];
+        if (!*file) {
+            enum status status = spill_open(n->op.run, n->spill_types, (uint16_t)(columns + 1), file);
+            if (status)
+                return status;
+        }
+        uint16_t m = 0;
+        for (uint16_t k = 0; k < count; k++)
+            if (entries[k] == UINT32_MAX && aggregate_partition(l->hashes[k], SPILL_PARTITIONS) == p)
+                chosen[m++] = rows ? rows[k] : k;
+        struct batch some = { .columns = out, .column_count = (uint16_t)(columns + 1), .row_count = batch->row_count, .selected_count = m, .selection = chosen, .grain = batch->grain };
+        enum status status = spill_write(*file, &some);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* One worker's file of a partition, read in order. */
+struct source { struct spill_reader reader; struct batch batch; bool end; };
+
+/* Aggregates the spilled rows of a partition into a table of its own. */
+static enum status partition_run(struct local *local, uint16_t set, uint32_t partition, struct arena *arena, struct aggregate_local **out)
+{
+    struct aggregate_node *n = (struct aggregate_node *)local->op;
+    struct aggregate_local *l = arena_new(arena, struct aggregate_local);
+    struct worker *worker = arena_new(arena, struct worker);
+    struct source *sources = arena_array(arena, struct source, n->part_count);
+    *worker = *local->worker;
+    worker->morsel_level = n->parts[0]->folder.morsel_level;
+    l->local = (struct local){ .op = local->op, .worker = worker };
+    l->never_spill = true;
+    *out = l;
+    enum status status = aggregate_local_open(l, arena);
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < n->part_count && !status; p++) {
+        struct spill_file *file = n->parts[p]->tables[set].files ? n->parts[p]->tables[set].files[partition] : NULL;
+        if (!file)
+            continue;
+        struct source *s = &sources[count++];
+        spill_read_from_start(file, arena_open(arena, "partition"), &s->reader);
+        status = spill_read(&s->reader, &s->batch, &s->end);
+    }
+    while (!status) {
+        struct source *next = NULL;
+        for (uint32_t i = 0; i < count; i++)
+            if (!sources[i].end && (!next || sources[i].batch.grain < next->batch.grain))
+                next = &sources[i];
+        if (!next)
+            break;
+        struct batch batch = next->batch;
+        const int64_t *places = batch.columns[batch.column_count - 1].values;
+        batch.column_count--;
+        status = aggregate_batch(l, &batch, places);
+        if (!status)
+            status = run_check(local->worker);
+        if (!status)
+            status = spill_read(&next->reader, &next->batch, &next->end);
+    }
+    if (!status)
+        status = aggregate_done(&l->local);
+    return status;
+}
+
+struct result_stream { struct spill_reader reader; struct batch batch; uint16_t at; bool end; };
+
+static enum status results_write(struct local *local, struct group_table *t, struct arena *arena, struct spill_file **out)
+{
+    struct aggregate_node *n = (struct aggregate_node *)local->op;
+    const struct plan *plan = local->op->plan;
+    uint16_t columns = (uint16_t)(plan->group_count + n->call_count);
+    struct sql_type *types = arena_array(local->op->again, struct sql_type, columns + 2u);
+    memcpy(types, plan->types, columns * sizeof *types);
+    types[columns] = types[columns + 1] = type_make(OID_INT8, -1);
+    enum status status = spill_open(local->op->run, types, (uint16_t)(columns + 2), out);
+    struct vector *v = arena_array(arena, struct vector, columns + 2u);
+    for (uint16_t c = 0; c < columns + 2; c++)
+        vector_make(&v[c], arena, types[c].width, BATCH_ROWS);
+    v[columns].nulls = v[columns + 1].nulls = NULL;
+    struct arena *bytes = arena_open(arena, "results");
+    for (uint32_t from = 0; from < t->group_count && !status; from += BATCH_ROWS) {
+        uint16_t count = (uint16_t)(t->group_count - from < BATCH_ROWS ? t->group_count - from : BATCH_ROWS);
+        arena_reset(bytes);
+        status = aggregate_results(n, t->groups + from, count, v, bytes);
+        for (uint16_t k = 0; k < count; k++) {
+            ((uint64_t *)v[columns].values)[k] = t->groups[from + k].grain;
+            ((uint64_t *)v[columns + 1].values)[k] = t->groups[from + k].sequence;
+        }
+        struct batch batch = { .columns = v, .column_count = (uint16_t)(columns + 2), .row_count = count, .selected_count = count, .all_selected = true };
+        if (!status)
+            status = spill_write(*out, &batch);
+    }
+    return status;
+}
+
+static bool stream_before(const struct result_stream *a, const struct result_stream *b)
+{
+    uint16_t c = (uint16_t)(a->batch.column_count - 2);
+    uint64_t x = ((uint64_t *)a->batch.columns[c].values)[a->at], y = ((uint64_t *)b->batch.columns[c].values)[b->at];
+    if (x != y)
+        return x < y;
+    return ((uint64_t *)a->batch.columns[c + 1].values)[a->at] < ((uint64_t *)b->batch.columns[c + 1].values)[b->at];
+}
+
+enum status aggregate_spill_finish(struct local *local, uint16_t set, uint64_t *batches)
+{
+    struct aggregate_node *n = (struct aggregate_node *)local->op;
+    const struct plan *plan = local->op->plan;
+    struct spill_file *results[SPILL_PARTITIONS] = { NULL };
+    enum status status = STATUS_OK;
+    for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
+        struct arena *arena = arena_open(NULL, "partition");
+        struct aggregate_local *spilled;
+        struct group_table *all = arena_new(arena, struct group_table);
+        row_table_open(&all->rows, arena, n->key_types, plan->group_count);
+        status = partition_run(local, set, p, arena, &spilled);
+        if (!status)
+            status = aggregate_join(n, arena, all, &spilled->tables[set], 0, 1);
+        for (uint32_t w = 0; w < n->part_count && !status; w++)
+            status = aggregate_join(n, arena, all, &n->parts[w]->tables[set], p, SPILL_PARTITIONS);
+        if (!status) {
+            aggregate_sort_groups(all);
+            status = results_write(local, all, arena, &results[p]);
+        }
+        if (!status && local->op->counters)
+            local->op->counters->spilled_bytes += spill_bytes(results[p]);
+        arena_close(arena);
+    }
+    /* the partitions' results, merged by first appearance */
+    struct arena *arena = arena_open(NULL, "merge");
+    struct result_stream *streams = arena_array(arena, struct result_stream, SPILL_PARTITIONS);
+    for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
+        spill_read_from_start(results[p], arena_open(arena, "results"), &streams[p].reader);
+        status = spill_read(&streams[p].reader, &streams[p].batch, &streams[p].end);
+    }
+    uint16_t columns = (uint16_t)(plan->group_count + n->call_count);
+    struct arena *kept = arena_open(arena, "rows");
+    struct rows rows;
+    rows_open(&rows, kept, plan->types, columns);
+    while (!status) {
+        struct result_stream *next = NULL;
+        for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
+            if (!streams[p].end && (!next || stream_before(&streams[p], next)))
+                next = &streams[p];
+        if (next)
+            rows_append_some(&rows, &next->batch, &next->at, 1);
+        if (rows.count && (!next || rows.count == BATCH_ROWS)) {
+            struct batch batch;
+            rows_chunk(&rows, 0, &batch);
+            batch.grain = (*batches)++ / GRAIN_BATCHES;
+            status = run_check(local->worker);
+            if (!status)
+                status = local_push(local, &batch);
+            if (!status)
+                status = run_deliver(local->worker->run);
+            arena_reset(kept);
+            rows_open(&rows, kept, plan->types, columns);
+        }
+        if (!next)
+            break;
+        if (!status && ++next->at >= next->batch.row_count) {
+            status = spill_read(&next->reader, &next->batch, &next->end);
+            next->at = 0;
+        }
+    }
+    arena_close(arena);
+    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
+        if (results[p])
+            spill_close(results[p]);
+    return status;
+}

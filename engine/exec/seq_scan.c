@@ -1,0 +1,242 @@
+/* engine/exec/seq_scan.c - reads a table from its first page to its last, page by page in place.
+ *
+ * The table's length is fixed when the scan is opened. A batch is a page: vectors point into it while it is pinned, and
+ * the pin is dropped once the batch has gone all the way up. Columns that the condition reads come first; the others are
+ * described only for the rows that are left (it matters where values vary in length). With no columns wanted and an
+ * all-visible page nothing is touched but the page's header.
+ *
+ * Workers share `next`: a morsel is a run of whole grains, claimed by one atomic add (bounded by `limit`, the end
+ * of the leader's window). A table that is big for the pool is read through a ring of frames. */
+#include "engine/exec/operator.h"
+
+struct scan_node {
+    struct exec_node op;
+    struct program *filter;
+    uint32_t pages;
+    bool row_ids, ring;
+    uint16_t *early, early_count;        /* output positions that the filter reads */
+    uint16_t *late, late_count;
+    /* parallel */
+    _Atomic uint64_t next, limit;
+    uint64_t morsel, grains;
+};
+
+struct scan_local {
+    struct local local;
+    struct evaluation *filter;
+    struct vector *columns;
+    struct varlen **space;               /* by output column of varying length */
+    int64_t *ids;
+    struct arena *page_arena;
+    struct pool_ring *ring;
+    struct heap_look look;
+    struct page_ref ref;
+};
+
+static enum status scan_open(struct exec_node *op)
+{
+    struct scan_node *scan = (struct scan_node *)op;
+    const struct plan *plan = op->plan;
+    enum status status = node_filter(op, 0, plan->filter, &scan->filter);
+    if (!status)
+        status = heap_pages(&plan->table->heap, &scan->pages);
+    if (status)
+        return status;
+    scan->grains = (scan->pages + GRAIN_PAGES - 1) / GRAIN_PAGES;
+    scan->ring = scan->pages > pool_frame_count(op->run->store->pool) / 4;
+    scan->early = arena_array(op->run->arena, uint16_t, plan->column_count + 1u);
+    scan->late = arena_array(op->run->arena, uint16_t, plan->column_count + 1u);
+    for (uint16_t c = 0; c < plan->column_count; c++) {
+        if (program_reads(scan->filter, c) || !scan->filter)
+            scan->early[scan->early_count++] = c;
+        else
+            scan->late[scan->late_count++] = c;
+    }
+    return STATUS_OK;
+}
+
+static enum status scan_local(struct local *local)
+{
+    struct scan_local *l = (struct scan_local *)local;
+    struct scan_node *scan = (struct scan_node *)local->op;
+    struct arena *arena = local->worker->arena;
+    l->columns = arena_array(arena, struct vector, local->op->plan->column_count + 1u);
+    l->space = arena_array(arena, struct varlen *, local->op->plan->column_count + 1u);
+    return scan->filter ? evaluation_open(scan->filter, local->worker->run, arena, &l->filter) : STATUS_OK;
+}
+
+static enum status scan_columns(struct scan_local *l, const struct page_ref *ref, const uint16_t *which, uint16_t which_count,
+                                const row_pos *selection, uint16_t count)
+{
+    const struct plan *plan = l->local.op->plan;
+    struct arena *arena = l->local.worker->arena;
+    for (uint16_t k = 0; k < which_count; k++) {
+        uint16_t c = which[k];
+        if (plan->columns[c] == 0xFFFF) {
+            if (!l->ids)
+                l->ids = arena_alloc(arena, PAX_MAX_SLOTS * sizeof *l->ids);
+            for (uint16_t i = 0; i < count; i++) {
+                uint16_t slot = selection ? selection[i] : i;
+                l->ids[slot] = (int64_t)ROW_ID(ref->id.page, slot);
+            }
+            l->columns[c] = (struct vector){ .values = l->ids, .width = 8 };
+            continue;
+        }
+        if (plan->types[c].width == WIDTH_VARLEN) {
+            if (!l->space[c])
+                l->space[c] = arena_alloc(arena, PAX_MAX_SLOTS * sizeof(struct varlen));
+            if (!l->page_arena)
+                l->page_arena = arena_open(arena, "page");
+        }
+        enum status status = heap_page_column(&plan->table->heap, ref, &l->look, plan->columns[c], selection, count, l->space[c],
+                                              l->page_arena ? l->page_arena : arena, &l->columns[c]);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* The rows of a page that are visible (a batch without columns yet, or what is left of it after an error). */
+static enum status scan_rows(struct local *local, const struct batch *visible)
+{
+    struct scan_local *l = (struct scan_local *)local;
+    struct scan_node *scan = (struct scan_node *)local->op;
+    struct batch batch = *visible;
+    const row_pos *left = batch.all_selected ? NULL : batch.selection;
+    uint16_t count = batch.selected_count;
+
+    enum status status = scan_columns(l, &l->ref, scan->early, scan->early_count, left, count);
+    if (status)
+        return status;
+    if (l->filter) {
+        uint16_t at;
+        status = evaluation_filter(l->filter, &batch, &left, &count, &at);
+        if (status)
+            return rows_before_failure(local, visible, status, at, scan_rows);
+        if (local->op->counters && local->worker->number == 0)
+            local->op->counters->filtered += batch.selected_count - count;
+        if (count == 0)
+            return STATUS_OK;
+        status = scan_columns(l, &l->ref, scan->late, scan->late_count, left, count);
+        if (status)
+            return status;
+        batch.selection = (row_pos *)left;
+        batch.selected_count = count;
+        batch.all_selected = left == NULL;
+    }
+    return local_push(local, &batch);
+}
+
+static enum status scan_page(struct scan_local *l, uint32_t page)
+{
+    struct exec_node *op = l->local.op;
+    const struct heap *heap = &op->plan->table->heap;
+    struct run *run = op->run;
+    enum status status = l->ring ? pool_ring_pin(l->ring, page, &l->ref)
+                                 : pool_pin(run->store->pool, (page_id){ heap->file, page }, RANK_HEAP, 0, &l->ref);
+    if (status)
+        return status;
+    status = heap_page_look(heap, run->snapshot, &l->ref, &l->look);
+    if (!status && l->look.visible_count > 0) {
+        struct batch batch = { .columns = l->columns, .column_count = op->plan->column_count, .row_count = l->look.slot_count, .selected_count = l->look.visible_count,
+                               .all_selected = l->look.all_visible, .selection = l->look.selection, .grain = page / GRAIN_PAGES };
+        if (batch.all_selected)
+            batch.selection = NULL;
+        status = scan_rows(&l->local, &batch);
+        if (l->page_arena)
+            arena_reset(l->page_arena);
+    }
+    pool_release(&l->ref);
+    return status;
+}
+
+static void scan_ring(struct scan_local *l, uint32_t first, uint32_t end)
+{
+    struct exec_node *op = l->local.op;
+    if (!((struct scan_node *)op)->ring)
+        return;
+    if (l->ring)
+        pool_ring_range(l->ring, first, end);
+    else
+        l->ring = pool_ring_open(op->run->store->pool, op->plan->table->heap.file, first, end);
+}
+
+static enum status scan_range(struct scan_local *l, uint32_t first, uint32_t end)
+{
+    enum status status = STATUS_OK;
+    scan_ring(l, first, end);
+    for (uint32_t page = first; page < end && !status; page++) {
+        status = run_check(l->local.worker);
+        if (!status)
+            status = scan_page(l, page);
+        if (!status && l->local.worker->number == 0)
+            status = run_deliver(l->local.worker->run);
+    }
+    return status;
+}
+
+static void scan_ring_close(struct scan_local *l)
+{
+    if (l->ring)
+        pool_ring_close(l->ring);
+    l->ring = NULL;
+}
+
+static enum status scan_source(struct local *local)
+{
+    struct scan_local *l = (struct scan_local *)local;
+    enum status status = scan_range(l, 0, ((struct scan_node *)local->op)->pages);
+    scan_ring_close(l);
+    return status;
+}
+
+/* ---- shared by workers ---- */
+
+uint64_t seq_scan_grains(const struct exec_node *op) { return ((const struct scan_node *)op)->grains; }
+
+void seq_scan_share(struct exec_node *op, uint64_t morsel, uint64_t limit)
+{
+    struct scan_node *scan = (struct scan_node *)op;
+    scan->morsel = morsel;
+    atomic_store_explicit(&scan->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&scan->limit, limit, memory_order_relaxed);
+}
+
+void seq_scan_limit(struct exec_node *op, uint64_t limit) { atom_store(&((struct scan_node *)op)->limit, limit); }
+
+bool seq_scan_done(const struct exec_node *op)
+{
+    const struct scan_node *scan = (const struct scan_node *)op;
+    return atom_load(&((struct scan_node *)scan)->next) >= scan->grains;
+}
+
+enum status seq_scan_work(struct local *local, void (*claimed)(void *, uint64_t first, uint64_t end), void *context)
+{
+    struct scan_local *l = (struct scan_local *)local;
+    struct scan_node *scan = (struct scan_node *)local->op;
+    enum status status = STATUS_OK;
+    while (!status) {
+        uint64_t first = atom_load(&scan->next);
+        if (first >= scan->grains || first >= atom_load(&scan->limit))
+            break;
+        uint64_t end = first + scan->morsel < scan->grains ? first + scan->morsel : scan->grains;
+        if (!atom_cas(&scan->next, &first, end))
+            continue;
+        if (claimed)
+            claimed(context, first, end);
+        for (uint64_t grain = first; grain < end && !status; grain++) {
+            uint64_t last = (grain + 1) * GRAIN_PAGES;
+            status = scan_range(l, (uint32_t)(grain * GRAIN_PAGES), (uint32_t)(last < scan->pages ? last : scan->pages));
+            struct local *sink = local;
+            while (sink->next)
+                sink = sink->next;
+            if (!status && sink->grain_end)
+                status = sink->grain_end(sink, grain);
+        }
+    }
+    scan_ring_close(l);
+    return status;
+}
+
+const struct node_class seq_scan_class = { .name = "seq scan", .node_bytes = sizeof(struct scan_node), .local_bytes = sizeof(struct scan_local),
+                                           .open = scan_open, .local = scan_local, .source = scan_source, .parallel = true };

@@ -1,0 +1,223 @@
+/* engine/exec/stream.c - operators that hand on what they make of each batch: filter, project, limit, distinct on. */
+#include "engine/exec/operator.h"
+
+/* ---- filter ---- */
+
+struct filter_node { struct exec_node op; struct program *program; };
+struct filter_local { struct local local; struct evaluation *evaluation; };
+
+static enum status filter_open(struct exec_node *op)
+{
+    return node_filter(op, 0, op->plan->filter, &((struct filter_node *)op)->program);
+}
+
+static enum status filter_local(struct local *local)
+{
+    struct filter_node *op = (struct filter_node *)local->op;
+    return op->program ? evaluation_open(op->program, local->worker->run, local->worker->arena, &((struct filter_local *)local)->evaluation) : STATUS_OK;
+}
+
+static enum status filter_take(struct local *local, const struct batch *batch)
+{
+    struct filter_local *l = (struct filter_local *)local;
+    if (!l->evaluation)
+        return local_push(local, batch);
+    struct batch out = *batch;
+    const row_pos *left;
+    uint16_t at;
+    enum status status = evaluation_filter(l->evaluation, batch, &left, &out.selected_count, &at);
+    if (status)
+        return rows_before_failure(local, batch, status, at, filter_take);
+    if (local->op->counters && local->worker->number == 0)
+        local->op->counters->filtered += batch->selected_count - out.selected_count;
+    out.selection = (row_pos *)left;
+    out.all_selected = left == NULL;
+    return local_push(local, &out);
+}
+
+const struct node_class filter_class = { .name = "filter", .node_bytes = sizeof(struct filter_node), .local_bytes = sizeof(struct filter_local),
+                                         .open = filter_open, .local = filter_local, .take = filter_take, .parallel = true };
+
+/* ---- project ---- */
+
+struct project_node { struct exec_node op; struct program *program; };
+struct project_local { struct local local; struct evaluation *evaluation; struct vector *columns; };
+
+static enum status project_open(struct exec_node *op)
+{
+    return node_program(op, 0, op->plan->exprs, op->plan->column_count, &((struct project_node *)op)->program);
+}
+
+static enum status project_local(struct local *local)
+{
+    struct project_local *l = (struct project_local *)local;
+    l->columns = arena_array(local->worker->arena, struct vector, local->op->plan->column_count + 1u);
+    return evaluation_open(((struct project_node *)local->op)->program, local->worker->run, local->worker->arena, &l->evaluation);
+}
+
+static enum status project_take(struct local *local, const struct batch *batch)
+{
+    struct project_local *l = (struct project_local *)local;
+    uint16_t at;
+    enum status status = evaluation_run(l->evaluation, batch, l->columns, &at);
+    if (status)
+        return rows_before_failure(local, batch, status, at, project_take);
+    struct batch out = *batch;
+    out.columns = l->columns;
+    out.column_count = local->op->plan->column_count;
+    out.row_ids = NULL;
+    return local_push(local, &out);
+}
+
+const struct node_class project_class = { .name = "project", .node_bytes = sizeof(struct project_node), .local_bytes = sizeof(struct project_local),
+                                          .open = project_open, .local = project_local, .take = project_take, .parallel = true };
+
+/* ---- limit ---- */
+
+struct limit_local {
+    struct local local;
+    int64_t skip, left;                  /* left -1: no limit */
+    bool ties, full;
+    struct rows last;                    /* WITH TIES: the last row of the limit */
+    struct arena *last_arena;
+};
+
+/* LIMIT and OFFSET: null is none; negative is an error. */
+static enum status limit_bound(struct run *run, const struct scalar *scalar, int64_t none, enum status error, int64_t *out)
+{
+    *out = none;
+    if (!scalar)
+        return STATUS_OK;
+    struct value value;
+    enum status status = run_scalar(run, scalar, &value);
+    if (status || value.null)
+        return status;
+    if (value.i8 < 0)
+        return error_set(error, NULL);
+    *out = value.i8;
+    return STATUS_OK;
+}
+
+static enum status limit_rewind(struct local *local)
+{
+    struct limit_local *l = (struct limit_local *)local;
+    const struct plan *plan = local->op->plan;
+    l->full = false;
+    enum status status = limit_bound(local->worker->run, plan->offset, 0, STATUS_INVALID_OFFSET, &l->skip);
+    if (!status)
+        status = limit_bound(local->worker->run, plan->limit, -1, STATUS_INVALID_LIMIT, &l->left);
+    return status;
+}
+
+static bool same_sort_keys(const struct plan *plan, const struct batch *a, uint16_t i, const struct batch *b, uint16_t j)
+{
+    for (uint16_t k = 0; k < plan->sort_count; k++) {
+        uint16_t c = plan->sort[k].column;
+        if (!same_value(plan->types[c], &a->columns[c], i, &b->columns[c], j))
+            return false;
+    }
+    return true;
+}
+
+static enum status limit_take(struct local *local, const struct batch *batch)
+{
+    struct limit_local *l = (struct limit_local *)local;
+    const struct plan *plan = local->op->plan;
+    struct batch out = *batch;
+    row_pos all[BATCH_MAX];
+    if (batch->all_selected) {
+        for (uint16_t i = 0; i < batch->selected_count; i++) all[i] = i;
+        out.selection = all;
+        out.all_selected = false;
+    }
+    uint16_t skipped = (uint16_t)(l->skip < out.selected_count ? l->skip : out.selected_count);
+    l->skip -= skipped;
+    out.selection += skipped;
+    out.selected_count = (uint16_t)(out.selected_count - skipped);
+    uint16_t take = out.selected_count;
+    bool end = false;
+    if (l->left >= 0) {
+        uint16_t fits = (uint16_t)(l->left < take ? l->left : take);
+        l->left -= fits;
+        take = fits;
+        if (plan->with_ties && fits) {
+            if (!l->last_arena)
+                l->last_arena = arena_open(local->worker->arena, "ties");
+            arena_reset(l->last_arena);
+            rows_open(&l->last, l->last_arena, plan->types, plan->column_count);
+            rows_append_some(&l->last, &out, &out.selection[fits - 1], 1);
+            l->full = true;
+        }
+        if (l->left == 0) {
+            end = true;
+            if (plan->with_ties && l->full) {
+                struct batch last;
+                rows_chunk(&l->last, 0, &last);
+                while (take < out.selected_count && same_sort_keys(plan, &last, 0, &out, out.selection[take]))
+                    take++;
+                end = take < out.selected_count;
+            }
+        }
+    }
+    out.selected_count = take;
+    enum status status = take ? local_push(local, &out) : STATUS_OK;
+    if (!status && end) {
+        local->stopped_itself = true;
+        return STATUS_STOP;
+    }
+    return status;
+}
+
+/* LIMIT 0 doesn't read its input at all. */
+static enum status limit_source(struct local *local)
+{
+    struct limit_local *l = (struct limit_local *)local;
+    if (l->left == 0)
+        return STATUS_OK;
+    enum status status = node_run(local->op->left, local);
+    return status == STATUS_STOP && local->stopped_itself ? STATUS_OK : status;
+}
+
+const struct node_class limit_class = { .name = "limit", .local_bytes = sizeof(struct limit_local), .local = limit_rewind, .rewind = limit_rewind,
+                                        .source = limit_source, .take = limit_take };
+
+/* ---- distinct on ---- over sorted input: the first row of each run of equal keys ---- */
+
+struct distinct_local { struct local local; struct rows last; struct arena *arena; };
+
+static enum status distinct_rewind(struct local *local)
+{
+    ((struct distinct_local *)local)->last.count = 0;
+    return STATUS_OK;
+}
+
+static enum status distinct_take(struct local *local, const struct batch *batch)
+{
+    struct distinct_local *l = (struct distinct_local *)local;
+    const struct plan *plan = local->op->plan;
+    struct batch out = *batch, last;
+    row_pos kept[BATCH_MAX];
+    uint16_t n = 0, previous = 0;
+    bool have = l->last.count > 0;
+    if (have)
+        rows_chunk(&l->last, 0, &last);
+    for (BATCH_EACH(batch, i)) {
+        bool same = n_i ? same_sort_keys(plan, batch, previous, batch, i) : have && same_sort_keys(plan, &last, 0, batch, i);
+        if (!same)
+            kept[n++] = i;
+        previous = i;
+    }
+    if (n) {
+        if (!l->arena)
+            l->arena = arena_open(local->worker->arena, "distinct on");
+        arena_reset(l->arena);
+        rows_open(&l->last, l->arena, plan->types, plan->column_count);
+        rows_append_some(&l->last, batch, &kept[n - 1], 1);
+    }
+    out.selection = kept;
+    out.selected_count = n;
+    out.all_selected = false;
+    return local_push(local, &out);
+}
+
+const struct node_class distinct_on_class = { .name = "distinct on", .local_bytes = sizeof(struct distinct_local), .rewind = distinct_rewind, .take = distinct_take };

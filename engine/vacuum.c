@@ -60,7 +60,7 @@ static enum status table_work(struct session *session, uint32_t oid, bool vacuum
     if (vacuum)
         status = vacuum_table(session, table, background, verbose, oldest);
     if (!status && analyze) {
-        status = stats_gather(session, table);
+        status = stats_analyze(session, table);
         if (!status)
             heap_counters_analyzed(&table->heap);
     }

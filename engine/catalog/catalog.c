@@ -368,7 +368,12 @@ static enum status load_statistics(void *context, const struct catalog_row *row)
     if (number < 1 || number > load->table->column_count || row->values[STATISTIC_crab_bytes].null)
         return STATUS_OK;
     struct column *column = &load->table->columns[number - 1];
-    return stats_read(column->type, &row->values[STATISTIC_crab_bytes].v, load->arena, &column->statistics);
+    const struct varlen *bytes = &row->values[STATISTIC_crab_bytes].v;
+    struct column_statistics *statistics;
+    enum status status = stats_read(bytes->bytes, bytes->length, column->type, load->arena, &statistics);
+    if (!status)
+        column->statistics = statistics;
+    return status;
 }
 
 static enum status load_view(void *context, const struct catalog_row *row)
@@ -789,9 +794,11 @@ enum status catalog_store_statistics(struct session *session, const struct table
         struct value keys[2] = {value_oid(table->oid), value_i2((int16_t)(c + 1))};
         struct text_buffer bytes;
         text_buffer_open(&bytes, scratch);
-        stats_write(table->columns[c].type, columns[c], &bytes);
+        stats_write(columns[c], &bytes);
         struct value values[STATISTIC_COLUMNS] = {keys[0], keys[1], value_bool(false)};
-        stats_summary(columns[c], &values[STATISTIC_stanullfrac].f4, &values[STATISTIC_stawidth].i4, &values[STATISTIC_stadistinct].f4);
+        values[STATISTIC_stanullfrac] = value_f4((float)columns[c]->null_fraction);
+        values[STATISTIC_stawidth] = value_i4((int32_t)columns[c]->average_width);
+        values[STATISTIC_stadistinct] = value_f4((float)columns[c]->distinct);
         values[STATISTIC_crab_bytes] = (struct value){.v = {.bytes = (uint8_t *)bytes.bytes, .length = (uint32_t)bytes.length}};
         status = catalog_get(&access, CATALOG_STATISTIC, FIRST_INDEX, keys, 2, &row, &found);
         if (!status)

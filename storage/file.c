@@ -412,6 +412,21 @@ enum status file_truncate(struct files *files, uint32_t number, uint32_t pages)
     return error ? disk_error(error, "truncate", number) : STATUS_OK;
 }
 
+void file_punch(struct files *files, uint32_t number, uint32_t first_page, uint32_t count)
+{
+#ifdef CRAB_CRASH_DISK                                         /* whose files aren't the real ones */
+    (void)files, (void)number, (void)first_page, (void)count;
+#else
+    struct file *file;
+    if (file_get(files, number, &file) != STATUS_OK)
+        return;
+    if (file_call_begin("file.punch") == 0)
+        (void)!fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first_page * PAGE_BYTES, (off_t)count * PAGE_BYTES);
+    file_call_end("file.punch");
+    file_put(files, file);
+#endif
+}
+
 static void sync_if_due(struct file *file)
 {
     if (!atom_exchange(&file->unsynced, false))

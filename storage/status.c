@@ -16,6 +16,7 @@
  *
  * Final outcomes are kept in a small direct-mapped table of the thread's own, so that visibility does not fetch a
  * status page a row. */
+#include "storage/heap.h"
 #include "storage/txn_slot.h"
 
 #include <stdlib.h>
@@ -191,4 +192,17 @@ enum status txn_outcome(struct store *store, xid_t xid, enum txn_state *state, l
             condition_wait(&table->limit_moved, &table->latch);
         latch_release(&table->latch);
     }
+}
+
+/* Pages wholly below `oldest` are given back to the disk. What the vacuums froze must be on disk before: else a crash
+ * would bring back ids whose outcomes are gone. A copy that is still in the pool does no harm. */
+void txn_truncate_status(struct store *store, xid_t oldest)
+{
+    struct txn_table *table = store->txns;
+    uint32_t end = status_page(oldest), begin = atom_load(&table->status_cut);
+    if (oldest <= XID_FIRST || end <= begin)
+        return;
+    wal_flush(store->wal, wal_next(store->wal));
+    file_punch(store->files, FILE_STATUS, begin, end - begin);
+    atom_store(&table->status_cut, end);
 }

@@ -89,6 +89,7 @@ struct txn_table {
     _Atomic uint64_t limit;
     _Atomic uint64_t next_xid;
     _Atomic uint32_t status_pages;           /* status pages below this one are formatted, as far as new ids need them */
+    _Atomic uint32_t status_cut;             /* pages below it were given back */
     uint32_t slot_capacity;
     _Atomic uint32_t slot_high;              /* slots at and past it were never used */
     struct txn_slot *slots;

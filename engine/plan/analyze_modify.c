@@ -226,11 +226,6 @@ static enum status insert_select(struct planner *p, struct scope *scope, struct 
     }
     q->insert_count = n;
     TRY(query_coerce(p, &s, types, CAST_ASSIGNMENT, "INSERT"));
-    for (int c = 0; c < n; c++)
-        if (types[c].oid == OID_NUMERIC) {
-            if (scalar_is_null_const(s->targets[c])) s->targets[c] = scalar_null(p->arena, types[c], s->targets[c]->position);
-            else if (!s->set && !s->distinct && !s->order_count) TRY(coerce_form(p, s->targets[c], types[c], &s->targets[c]));
-        }
     q->source = s;
     return STATUS_OK;
 }

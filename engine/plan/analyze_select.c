@@ -678,7 +678,7 @@ enum status query_coerce(struct planner *p, struct query **query, const struct s
         if (!can_coerce(s->type.oid, wanted[i].oid, context))
             return fail_at(p, s->position, STATUS_CANNOT_COERCE, "%s could not convert type %s to %s", what, type_text(p, s->type), type_text(p, wanted[i]));
         TRY(coerce(p, s, context == CAST_IMPLICIT ? type_make(wanted[i].oid, -1) : wanted[i], context, s->position, &s));
-        if (wanted[i].oid == OID_NUMERIC && context == CAST_IMPLICIT) {
+        if (wanted[i].oid == OID_NUMERIC) {
             if (scalar_is_null_const(s)) s = scalar_null(p->arena, wanted[i], s->position);
             else TRY(coerce_form(p, s, wanted[i], &s));
         }

@@ -117,7 +117,10 @@ struct window_item {                     /* one window function over the PLAN_WI
     const struct window_definition *frame;   /* mode, bounds; offsets bound below */
     struct scalar *start_offset, *end_offset;
 };
-struct index_bound {                     /* conditions on the index's leading columns */
+/* Conditions on the index's leading columns; those that it says in full aren't in the filter again. A null among the values
+ * means: no row. low and high never match nulls. Values have the column's type oid; a numeric one may be in another form
+ * than the column: build key bytes by the scalar's own type. */
+struct index_bound {
     uint16_t equal_count;                /* that many leading columns = values[i] */
     struct scalar **equal;               /* consts, parameters or outer slots, of the index column's type */
     struct scalar *low, *high;           /* on column equal_count; NULL none */

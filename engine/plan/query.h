@@ -114,6 +114,7 @@ struct query {
     struct table_writes *writes;
 
     bool rewritten;
+    bool pulled;                         /* plain enough to be taken into its parent: looked at already */
 };
 
 /* WITH: one definition. */
@@ -297,6 +298,9 @@ enum status plan_query(struct planner *, struct query *, double fraction, struct
 enum status plan_modify(struct planner *, struct query *, struct plan **out) MUST_CHECK;
 enum status plan_cte(struct planner *, struct cte_query *) MUST_CHECK;
 
+/* Adds the VARs in it that aren't on the list yet: of one rel. */
+void collect_vars(struct planner *, const struct scalar *, uint16_t rel, struct scalars *);
+
 /* ---- joins.c ---- */
 /* FROM and WHERE of a query: rows of the wanted columns (VARs). order: wished order, may be NULL; *ordered says whether it came true. */
 struct wish { uint16_t count; struct scalar **exprs; bool *descending, *nulls_first; double limit; bool ordered; };
@@ -313,7 +317,8 @@ struct access {                          /* one way to read a relation */
 };
 void rel_size(struct planner *, struct rel *);
 /* Best access to a base relation under conditions; `outer`: rels whose columns count as known (NULL none). */
-void access_best(struct planner *, struct rel *, const struct scalars *conditions, const struct relset *outer, const struct wish *, struct access *out);
+/* loops: how often it is run, for what stays cached between runs */
+void access_best(struct planner *, struct rel *, const struct scalars *conditions, const struct relset *outer, double loops, const struct wish *, struct access *out);
 enum status access_plan(struct planner *, struct rel *, const struct access *, const struct scalars *conditions, const struct scalars *wanted, struct plan **out, struct layout *) MUST_CHECK;
 void plan_gate(struct planner *, struct plan *root);
 double cost_sort(struct planner *, double rows, double width);

@@ -427,6 +427,22 @@ static bool visit_rel(void *context, const struct scalar *s)
 void relset_of(const struct scalar *s, struct relset *r) { scalar_walk(s, visit_rel, r); }
 void relset_of_query(const struct query *q, struct relset *r) { query_walk(q, visit_rel, r); }
 
+struct collecting { struct planner *p; uint16_t rel; struct scalars *list; };
+static bool visit_collect(void *context, const struct scalar *s)
+{
+    struct collecting *c = context;
+    if (s->kind != SCALAR_VAR || s->var.rel != c->rel) return false;
+    for (uint32_t i = 0; i < c->list->count; i++)
+        if (c->list->items[i]->var.rel == s->var.rel && c->list->items[i]->var.column == s->var.column) return false;
+    scalars_add(c->p->arena, c->list, (struct scalar *)(uintptr_t)s);
+    return false;
+}
+void collect_vars(struct planner *p, const struct scalar *s, uint16_t rel, struct scalars *list)
+{
+    struct collecting c = { p, rel, list };
+    scalar_walk(s, visit_collect, &c);
+}
+
 /* ---- calls ---- */
 
 /* Runs a bound kernel over constants. False when it failed (the record is cleared). */

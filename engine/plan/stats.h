@@ -1,23 +1,31 @@
-/* engine/plan/stats.h - what ANALYZE knows of a column, and selectivity made from it.
- * (The catalog stores it as bytes and calls the first five functions; the rest is the planner's.) */
+/* engine/plan/stats.h - what is known of a column's values: gathered by ANALYZE from a sample, read by the planner.
+ *
+ *     status = stats_gather(session, table, &result);       reads a sample of the table's pages
+ *     catalog_store_statistics(session, table, result.rows, result.pages, result.columns);
+ *
+ * The meaning of the numbers is PostgreSQL's: distinct > 0 is a count, < 0 a fraction of the rows; the most common values
+ * with their fractions of all rows; histogram bounds that cut the other values into equal parts; correlation of the
+ * values' order with the rows' order on disk. Values are of the column's type. */
 #ifndef ENGINE_PLAN_STATS_H
 #define ENGINE_PLAN_STATS_H
 
 #include "engine/catalog/catalog.h"
+#include "engine/types/type.h"
 
 struct column_statistics {
-    float    null_fraction;
-    float    distinct;                   /* > 0: number of distinct values; < 0: minus their fraction of the rows, as PostgreSQL's stadistinct */
-    float    correlation;
-    int32_t  width;                      /* average bytes of a value */
-    uint16_t common_count; struct value *common; float *common_fractions;      /* most common values, most common first */
-    uint16_t bound_count; struct value *bounds;                                /* histogram of the rest: bound_count - 1 equal parts */
+    struct sql_type type;
+    double null_fraction, distinct, average_width, correlation;
+    uint16_t common_count; struct value *common; double *common_fractions;
+    uint16_t bound_count; struct value *bounds;      /* 0, or 2 and more, rising */
 };
 
-/* Samples the table and stores statistics of every column (catalog_store_statistics). */
-enum status stats_gather(struct session *, const struct table *) MUST_CHECK;
-void        stats_write(struct sql_type, const struct column_statistics *, struct text_buffer *out);
-enum status stats_read(struct sql_type, const struct varlen *bytes, struct arena *, const struct column_statistics **out) MUST_CHECK;
-void        stats_summary(const struct column_statistics *, float *null_fraction, int32_t *width, float *distinct);
+struct stats_result { double rows, pages; uint64_t sampled; const struct column_statistics **columns; /* by attnum - 1; NULL: dropped */ };
+enum status stats_gather(struct session *, struct arena *, const struct table *, struct stats_result *out) MUST_CHECK;
+/* ANALYZE of one table: gathers and stores. */
+enum status stats_analyze(struct session *, const struct table *) MUST_CHECK;
+
+/* As bytes for the catalog, and back. CORRUPT when the bytes aren't what stats_write made. */
+void        stats_write(const struct column_statistics *, struct text_buffer *out);
+enum status stats_read(const uint8_t *bytes, size_t length, struct sql_type, struct arena *, struct column_statistics **out) MUST_CHECK;
 
 #endif

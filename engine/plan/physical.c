@@ -1,0 +1,516 @@
+/* engine/plan/physical.c - access paths: how one table is read, what that costs, and the gate for workers.
+ *
+ * A condition bounds an index when it compares one of its leading columns with something that the scan doesn't read
+ * itself: constants, parameters, columns of a nested loop's left side or of an outer query. Leading columns with `=`
+ * make the prefix; the next may have a range, IN (one probe a value) or IS NULL. LIKE 'abc%' gives a range and stays as
+ * a filter. Costs are in PostgreSQL's units and by its formulas, somewhat simplified.
+ *
+ * The gate: a pipeline whose source is a sequential scan of at least min_parallel_table_scan_size gets workers by PostgreSQL's
+ * rule, one more for each threefold of that size, at most max_parallel_workers_per_gather, if the statement only reads and
+ * all its functions are parallel safe. workers_planned stands on the scan and on every node up to and with the
+ * pipeline's sink (aggregate, sort, top-n, a hash join's build side stops before the join); it never changes a plan's
+ * shape. What runs again for each row (a nested loop's right side, correlated subqueries) gets none. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/plan/query.h"
+#include "engine/plan/stats.h"
+#include "engine/settings.h"
+
+#define TRY(x) do { enum status s_ = (x); if (s_) return s_; } while (0)
+
+/* ---- sizes ---- */
+
+void rel_size(struct planner *p, struct rel *r)
+{
+    if (r->sized) return;
+    r->sized = true;
+    r->rows = 1000;
+    r->pages = 10;
+    if (r->kind != REL_TABLE || r->table->kind != RELATION_TABLE) return;
+    uint32_t pages = 0;
+    if (heap_pages(&r->table->heap, &pages)) {
+        error_clear();
+        return;
+    }
+    double known = r->table->row_estimate;
+    struct heap_counters counters;
+    heap_counters(&r->table->heap, &counters);
+    double width = 0;
+    for (int i = 0; i < r->column_count; i++) {
+        const struct column_statistics *st = r->table->columns[i].statistics;
+        width += r->types[i].width ? r->types[i].width : st ? st->average_width + 16 : width_of(&r->types[i], 1) + 16;
+    }
+    double per_page = fmax(1, fmin(PAX_MAX_SLOTS, floor((16384 - 128) / (width + 40))));
+    r->pages = pages;
+    if (known >= 0 && (double)counters.changed_since_analyze <= known * 0.2 + 50) r->rows = known;
+    else {
+        if (known < 0 && r->pages < 10) r->pages = fmax(1, r->pages);
+        r->rows = r->pages * per_page;
+        if (known >= 0) r->rows = fmin(fmax(r->rows, known), known + (double)counters.inserted + 1);
+    }
+    if (r->rows < 1) r->rows = 1;
+    (void)p;
+}
+
+/* Mackert and Lohman's estimate of pages read when `rows` rows are fetched at random from a table that is partly cached. */
+static double pages_fetched(struct planner *p, double rows, double pages)
+{
+    double t = fmax(1, pages), b = fmax(1, (double)p->settings->effective_cache_bytes / 8192);
+    if (t <= b) {
+        double r = 2 * t * rows / (2 * t + rows);
+        return r >= t ? t : ceil(r);
+    }
+    double limit = 2 * t * b / (2 * t - b);
+    if (rows <= limit) return ceil(2 * t * rows / (2 * t + rows));
+    return ceil(b + (rows - limit) * (t - b) / t);
+}
+
+/* ---- matching conditions with index columns ---- */
+
+enum match { MATCH_NONE, MATCH_EQ, MATCH_LT, MATCH_LE, MATCH_GT, MATCH_GE, MATCH_IN, MATCH_NULL, MATCH_PREFIX };
+struct matched { enum match kind; struct scalar *value, *low, *high; };
+
+static bool visit_this(void *context, const struct scalar *s) { return s->kind == SCALAR_VAR && s->var.rel == *(uint16_t *)context; }
+
+static bool is_index_column(const struct rel *r, const struct index_column *c, struct scalar *bound, const struct scalar *s)
+{
+    if (c->column) return s->kind == SCALAR_VAR && s->var.rel == r->id && s->var.column + 1 == c->column;
+    return bound && scalar_equal(bound, s);
+}
+
+static bool same_bytes(uint32_t a, uint32_t b)
+{
+    if (a == b) return true;
+    bool ta = a == OID_TEXT || a == OID_VARCHAR, tb = b == OID_TEXT || b == OID_VARCHAR;
+    if (ta && tb) return true;
+    bool oa = a == OID_OID || a == OID_REGCLASS, ob = b == OID_OID || b == OID_REGCLASS;
+    return oa && ob;
+}
+
+/* The other side as a value of the column's type; NULL when that can't be had without loss. */
+static struct scalar *as_key(struct planner *p, struct sql_type column, struct scalar *s)
+{
+    if (same_bytes(s->type.oid, column.oid)) return s;
+    if (!can_coerce(s->type.oid, column.oid, CAST_IMPLICIT)) {
+        if (s->kind != SCALAR_CONST || s->constant.null) return NULL;
+        /* int4 column and int8 constant: when it fits */
+        int64_t v;
+        if (s->type.oid == OID_INT8) v = s->constant.i8;
+        else if (s->type.oid == OID_INT4) v = s->constant.i4;
+        else return NULL;
+        struct scalar *c = scalar_new(p->arena, SCALAR_CONST, type_make(column.oid, -1), s->position);
+        if (column.oid == OID_INT4 && v >= INT32_MIN && v <= INT32_MAX) c->constant.i4 = (int32_t)v;
+        else if (column.oid == OID_INT2 && v >= INT16_MIN && v <= INT16_MAX) c->constant.i2 = (int16_t)v;
+        else return NULL;
+        return c;
+    }
+    /* only casts that keep the order and every value */
+    bool ints = (column.oid == OID_INT8 || column.oid == OID_INT4) && (s->type.oid == OID_INT4 || s->type.oid == OID_INT2);
+    bool dates = s->type.oid == OID_DATE && column.oid == OID_TIMESTAMP;
+    if (!ints && !dates) return NULL;
+    struct scalar *out;
+    if (coerce(p, s, type_make(column.oid, -1), CAST_IMPLICIT, s->position, &out)) {
+        error_clear();
+        return NULL;
+    }
+    return out;
+}
+
+static enum match operator_match(const char *n)
+{
+    if (n[0] == '=' && !n[1]) return MATCH_EQ;
+    if (n[0] == '<' && !n[1]) return MATCH_LT;
+    if (n[0] == '<' && n[1] == '=' && !n[2]) return MATCH_LE;
+    if (n[0] == '>' && !n[1]) return MATCH_GT;
+    if (n[0] == '>' && n[1] == '=' && !n[2]) return MATCH_GE;
+    return MATCH_NONE;
+}
+static enum match turned(enum match m) { return m == MATCH_LT ? MATCH_GT : m == MATCH_LE ? MATCH_GE : m == MATCH_GT ? MATCH_LT : m == MATCH_GE ? MATCH_LE : m; }
+
+static bool like_prefix(struct planner *p, struct sql_type column, const struct scalar *pattern, struct matched *out)
+{
+    if (pattern->kind != SCALAR_CONST || pattern->constant.null || (column.oid != OID_TEXT && column.oid != OID_VARCHAR)) return false;
+    const uint8_t *t = pattern->constant.v.bytes;
+    uint32_t n = pattern->constant.v.length, fixed = 0;
+    while (fixed < n && t[fixed] != '%' && t[fixed] != '_' && t[fixed] != '\\') fixed++;
+    if (fixed == 0) return false;
+    uint8_t *low = arena_copy(p->arena, t, fixed), *high = arena_copy(p->arena, t, fixed);
+    uint32_t length = fixed;
+    while (length > 0 && high[length - 1] == 0xFF) length--;
+    out->kind = MATCH_PREFIX;
+    out->low = scalar_new(p->arena, SCALAR_CONST, type_make(column.oid, -1), 0);
+    out->low->constant.v = (struct varlen){ low, fixed, 0 };
+    if (length) {
+        high[length - 1]++;
+        out->high = scalar_new(p->arena, SCALAR_CONST, type_make(column.oid, -1), 0);
+        out->high->constant.v = (struct varlen){ high, length, 0 };
+    }
+    return true;
+}
+
+static bool match_condition(struct planner *p, struct rel *r, const struct index_column *c, struct scalar *bound, struct scalar *s, struct matched *out)
+{
+    uint16_t id = r->id;
+    *out = (struct matched){ 0 };
+    switch (s->kind) {
+    case SCALAR_CALL: {
+        if (!s->operator || s->arg_count != 2) return false;
+        enum match m = operator_match(s->operator->name);
+        struct scalar *other;
+        if (is_index_column(r, c, bound, s->args[0])) other = s->args[1];
+        else if (m != MATCH_NONE && is_index_column(r, c, bound, s->args[1])) { other = s->args[0]; m = turned(m); }
+        else return false;
+        if (scalar_walk(other, visit_this, &id) || scalar_has_volatile(other) || scalar_has_subquery(other)) return false;
+        if (m == MATCH_NONE) {
+            if (strcmp(s->operator->name, "~~") == 0) return like_prefix(p, c->type, other, out);
+            return false;
+        }
+        /* text = bpchar compares differently from how the column sorts */
+        if (c->type.oid == OID_BPCHAR && s->args[0]->type.oid != OID_BPCHAR) return false;
+        out->value = as_key(p, c->type, other);
+        out->kind = m;
+        return out->value != NULL;
+    }
+    case SCALAR_IN_LIST: {
+        if (s->in.negated || !is_index_column(r, c, bound, s->args[0])) return false;
+        struct scalar **items = arena_array(p->arena, struct scalar *, s->arg_count);
+        for (int i = 1; i < s->arg_count; i++) {
+            if (scalar_walk(s->args[i], visit_this, &id) || scalar_has_volatile(s->args[i]) || scalar_has_subquery(s->args[i])) return false;
+            items[i - 1] = as_key(p, c->type, s->args[i]);
+            if (!items[i - 1]) return false;
+        }
+        uint32_t array = type_array_of(s->args[0]->type.oid);
+        if (!array) return false;
+        struct scalar *a = scalar_new(p->arena, SCALAR_ARRAY, type_make(array, -1), s->position);
+        a->args = items;
+        a->arg_count = (uint16_t)(s->arg_count - 1);
+        out->kind = MATCH_IN;
+        out->value = a;
+        return true;
+    }
+    case SCALAR_ANY_ARRAY: {
+        if (s->any.all || !s->operator || strcmp(s->operator->name, "=") != 0 || !is_index_column(r, c, bound, s->args[0])) return false;
+        const struct type_info *info = type_info(s->args[1]->type.oid);
+        if (!info || !same_bytes(info->element_oid, c->type.oid)) return false;
+        if (scalar_walk(s->args[1], visit_this, &id) || scalar_has_volatile(s->args[1]) || scalar_has_subquery(s->args[1])) return false;
+        out->kind = MATCH_IN;
+        out->value = s->args[1];
+        return true;
+    }
+    case SCALAR_IS_NULL:
+        if (!is_index_column(r, c, bound, s->args[0])) return false;
+        out->kind = MATCH_NULL;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* An index's expression or condition with the table's columns as VARs of this relation. */
+static enum status bind_for_rel(struct planner *p, struct rel *r, struct expr *e, struct scalar **out)
+{
+    struct query *q = query_new(p, STATEMENT_SELECT, 0);
+    struct scope scope = { .query = q, .no_subqueries = true, .what = "index expression", .clause = "index expressions" };
+    scope_add(p, &scope, space_of_rel(p, r, r->table->name, NULL));
+    return bind(p, &scope, e, out);
+}
+
+static bool predicate_holds(struct planner *p, struct rel *r, const struct index *ix, const struct scalars *conditions)
+{
+    struct scalar *s;
+    if (!ix->predicate) return true;
+    if (bind_for_rel(p, r, ix->predicate, &s)) {
+        error_clear();
+        return false;
+    }
+    struct scalars parts = { 0 };
+    conjuncts_add(p->arena, &parts, s);
+    for (uint32_t i = 0; i < parts.count; i++) {
+        bool said = false;
+        for (uint32_t k = 0; k < conditions->count && !said; k++) said = scalar_equal(parts.items[i], conditions->items[k]);
+        if (!said && parts.items[i]->kind == SCALAR_IS_NOT_NULL)     /* a strict comparison says it too */
+            for (uint32_t k = 0; k < conditions->count && !said; k++)
+                said = conditions->items[k]->kind == SCALAR_CALL && conditions->items[k]->operator && conditions->items[k]->call.function->strict &&
+                       (scalar_equal(conditions->items[k]->args[0], parts.items[i]->args[0]) || (conditions->items[k]->arg_count > 1 && scalar_equal(conditions->items[k]->args[1], parts.items[i]->args[0])));
+        if (!said) return false;
+    }
+    return true;
+}
+
+/* ---- costs ---- */
+
+static double condition_cost(struct planner *p, const struct scalars *list)
+{
+    double cost = 0;
+    for (uint32_t i = 0; i < list->count; i++) cost += p->settings->cpu_operator_cost * (scalar_has_subquery(list->items[i]) ? 1000 : 1);
+    return cost;
+}
+
+static void cost_seq(struct planner *p, struct rel *r, const struct scalars *conditions, struct access *a)
+{
+    const struct settings *g = p->settings;
+    a->rows = fmax(1, rint(r->rows * selectivity_all(p, conditions)));
+    a->startup = g->enable_seqscan ? 0 : 1e10;
+    a->total = a->startup + r->pages * g->seq_page_cost + r->rows * (g->cpu_tuple_cost + condition_cost(p, conditions));
+}
+
+static void cost_index(struct planner *p, struct rel *r, const struct index *ix, struct access *a, double loops, bool unique_hit)
+{
+    const struct settings *g = p->settings;
+    double tuples = r->rows, sel = unique_hit ? 1 / fmax(1, tuples) : selectivity_all(p, &a->used);
+    if (a->low && a->used.count == 0) sel = fmax(sel * 0.1, 1 / fmax(1, tuples));    /* a LIKE prefix */
+    double rows = fmax(1, rint(tuples * sel));
+    double width = 12;
+    for (int i = 0; i < ix->column_count; i++) width += ix->columns[i].type.width ? ix->columns[i].type.width + 1 : 20;
+    double leaves = fmax(1, ceil(tuples * width / (16384 * 0.7)));
+    double leaf_pages = fmax(1, ceil(rows / fmax(1, tuples) * leaves));
+    double height = leaves <= 1 ? 0 : ceil(log(leaves) / log(300));
+    double probes = 1;
+    if (a->any_array) probes = a->any_array->kind == SCALAR_ARRAY ? a->any_array->arg_count : 10;
+    double descent = (ceil(log2(fmax(2, tuples))) * g->cpu_operator_cost + (height + 1) * 50 * g->cpu_operator_cost) * probes;
+    double index_io = loops > 1 ? pages_fetched(p, leaf_pages * probes * loops, leaves) / loops * g->random_page_cost : fmax(leaf_pages, probes) * g->random_page_cost;
+    if (loops <= 1) index_io = g->random_page_cost + (fmax(leaf_pages, probes) - 1) * g->random_page_cost * 0.5;
+    /* heap pages: between all at random and in order */
+    double correlation = 0;
+    if (ix->columns[0].column) {
+        const struct column_statistics *st = r->table->columns[ix->columns[0].column - 1].statistics;
+        if (st) correlation = st->correlation * (ix->column_count > 1 ? 0.75 : 1);
+    }
+    double max_pages = loops > 1 ? pages_fetched(p, rows * loops, r->pages) / loops : pages_fetched(p, rows, r->pages);
+    double max_io = max_pages * g->random_page_cost;
+    double min_pages = ceil(rows / fmax(1, tuples) * r->pages);
+    double min_io = loops > 1 ? pages_fetched(p, min_pages * loops, r->pages) / loops * g->random_page_cost : g->random_page_cost + fmax(0, min_pages - 1) * g->seq_page_cost;
+    if (min_io > max_io) min_io = max_io;
+    double io = max_io + correlation * correlation * (min_io - max_io);
+    a->rows = unique_hit && a->rest.count == 0 ? 1 : fmax(1, rint(rows * selectivity_all(p, &a->rest)));
+    a->startup = descent + (g->enable_indexscan ? 0 : 1e10);
+    a->total = a->startup + index_io + io + rows * (g->cpu_index_tuple_cost + g->cpu_operator_cost * a->used.count) + rows * (g->cpu_tuple_cost + condition_cost(p, &a->rest));
+}
+
+/* Does reading the index forward (or backward) give the wished order? */
+static bool gives_order(const struct rel *r, const struct index *ix, uint32_t equal_count, const struct wish *w, bool *backward)
+{
+    uint32_t at = 0;
+    int direction = 0;
+    for (int i = 0; i < w->count; i++) {
+        const struct scalar *s = w->exprs[i];
+        if (s->kind != SCALAR_VAR || s->var.rel != r->id) return false;
+        bool fixed = false;              /* bound by =: any place in the order will do */
+        for (uint32_t k = 0; k < equal_count && !fixed; k++) fixed = ix->columns[k].column == s->var.column + 1;
+        if (fixed) continue;
+        while (at < equal_count) at++;
+        if (at >= ix->column_count || ix->columns[at].column != s->var.column + 1) return false;
+        bool desc = ix->columns[at].flags & KEY_DESC, nulls_first = ix->columns[at].flags & KEY_NULLS_FIRST;
+        bool not_null = r->table->columns[s->var.column].not_null;
+        bool same = w->descending[i] == desc && (not_null || w->nulls_first[i] == nulls_first);
+        bool opposite = w->descending[i] != desc && (not_null || w->nulls_first[i] != nulls_first);
+        if (!same && !opposite) return false;
+        if (direction == 0) direction = same ? 1 : -1;
+        else if (direction != (same ? 1 : -1)) return false;
+        at++;
+    }
+    *backward = direction < 0;
+    return true;
+}
+
+static double wished_cost(struct planner *p, const struct access *a, const struct wish *w, double width)
+{
+    if (!w) return a->total;
+    double rows = fmax(1, a->rows);
+    if (a->ordered) {
+        double part = w->limit > 0 ? fmin(1, w->limit / rows) : 1;
+        return a->startup + (a->total - a->startup) * part;
+    }
+    double sort = w->limit > 0 && w->limit < 100000 ? 2 * p->settings->cpu_operator_cost * fmax(2, rows) * log2(2 * fmax(2, fmin(w->limit, rows))) : cost_sort(p, rows, width);
+    return a->total + sort;
+}
+
+void access_best(struct planner *p, struct rel *r, const struct scalars *conditions, const struct relset *outer, double loops, const struct wish *wish, struct access *out)
+{
+    rel_size(p, r);
+    (void)outer;
+    *out = (struct access){ .rest = *conditions };
+    cost_seq(p, r, conditions, out);
+    double width = width_of(r->types, r->column_count), best = wished_cost(p, out, wish, width);
+    for (int i = 0; i < r->table->index_count; i++) {
+        const struct index *ix = &r->table->indexes[i];
+        if (!ix->valid || !predicate_holds(p, r, ix, conditions)) continue;
+        struct access a = { .index = ix };
+        bool *used = arena_array(p->arena, bool, conditions->count ? conditions->count : 1);
+        bool open = true, prefix = false;
+        for (int c = 0; c < ix->column_count && open; c++) {
+            struct scalar *bound = NULL;
+            if (!ix->columns[c].column) {
+                if (bind_for_rel(p, r, ix->columns[c].expr, &bound)) {
+                    error_clear();
+                    break;
+                }
+            }
+            struct matched m;
+            bool equal = false;
+            for (uint32_t k = 0; k < conditions->count && !equal; k++)
+                if (!used[k] && match_condition(p, r, &ix->columns[c], bound, conditions->items[k], &m) && m.kind == MATCH_EQ) {
+                    scalars_add(p->arena, &a.equal, m.value);
+                    used[k] = equal = true;
+                    scalars_add(p->arena, &a.used, conditions->items[k]);
+                }
+            if (equal) continue;
+            open = false;
+            for (uint32_t k = 0; k < conditions->count; k++) {
+                if (used[k] || !match_condition(p, r, &ix->columns[c], bound, conditions->items[k], &m)) continue;
+                bool take = false;
+                if (m.kind == MATCH_IN && !a.low && !a.high && !a.any_array && !a.null_test) { a.any_array = m.value; take = true; }
+                else if (a.any_array || a.null_test) continue;
+                else if (m.kind == MATCH_NULL && !a.low && !a.high) { a.null_test = true; take = true; }
+                else if ((m.kind == MATCH_GT || m.kind == MATCH_GE) && !a.low) { a.low = m.value; a.low_inclusive = m.kind == MATCH_GE; take = true; }
+                else if ((m.kind == MATCH_LT || m.kind == MATCH_LE) && !a.high) { a.high = m.value; a.high_inclusive = m.kind == MATCH_LE; take = true; }
+                else if (m.kind == MATCH_PREFIX && !a.low && !a.high) { a.low = m.low; a.low_inclusive = true; a.high = m.high; prefix = true; }
+                if (take) {
+                    used[k] = true;
+                    scalars_add(p->arena, &a.used, conditions->items[k]);
+                }
+            }
+        }
+        for (uint32_t k = 0; k < conditions->count; k++)
+            if (!used[k]) scalars_add(p->arena, &a.rest, conditions->items[k]);
+        if (wish && !a.any_array) a.ordered = gives_order(r, ix, a.equal.count, wish, &a.backward);
+        if (!a.used.count && !prefix && !a.ordered) continue;
+        bool unique_hit = ix->unique && a.equal.count == ix->column_count;
+        cost_index(p, r, ix, &a, loops, unique_hit);
+        double cost = wished_cost(p, &a, wish, width);
+        if (cost < best) {
+            best = cost;
+            *out = a;
+        }
+    }
+}
+
+enum status access_plan(struct planner *p, struct rel *r, const struct access *a, const struct scalars *conditions, const struct scalars *wanted, struct plan **out, struct layout *layout)
+{
+    (void)conditions;
+    struct scalars list = { 0 };
+    for (uint32_t i = 0; i < wanted->count; i++)
+        if (wanted->items[i]->var.rel == r->id) scalars_add(p->arena, &list, wanted->items[i]);
+    /* and what the filter reads */
+    for (uint32_t i = 0; i < a->rest.count; i++) collect_vars(p, a->rest.items[i], r->id, &list);
+    struct plan *n = plan_new(p, a->index ? PLAN_INDEX_SCAN : PLAN_SEQ_SCAN, (uint16_t)list.count);
+    n->table = r->table;
+    n->alias = r->name;
+    n->columns = arena_array(p->arena, uint16_t, list.count ? list.count : 1);
+    for (uint32_t i = 0; i < list.count; i++) {
+        n->columns[i] = list.items[i]->var.column;
+        n->types[i] = list.items[i]->var.column == ROW_ID_COLUMN ? type_make(OID_INT8, -1) : r->types[list.items[i]->var.column];
+    }
+    layout->count = (uint16_t)list.count;
+    layout->items = list.items;
+    struct layout none = { 0 };
+    if (a->index) {
+        n->index = a->index;
+        n->backward = a->ordered && a->backward;
+        n->bound.equal_count = (uint16_t)a->equal.count;
+        TRY(resolve_all(p, &none, a->equal.items, a->equal.count, &n->bound.equal));
+        TRY(resolve(p, &none, a->low, &n->bound.low));
+        TRY(resolve(p, &none, a->high, &n->bound.high));
+        TRY(resolve(p, &none, a->any_array, &n->bound.any_array));
+        n->bound.low_inclusive = a->low_inclusive;
+        n->bound.high_inclusive = a->high_inclusive;
+        n->bound.null_test = a->null_test;
+    }
+    TRY(resolve(p, layout, a->rest.count ? scalar_and(p->arena, a->rest.items, a->rest.count) : NULL, &n->filter));
+    n->rows = a->rows;
+    n->startup_cost = a->startup;
+    n->total_cost = a->total;
+    n->width = width_of(n->types, n->column_count);
+    *out = n;
+    return STATUS_OK;
+}
+
+/* ---- the gate ---- */
+
+struct gate { struct planner *p; bool open; };
+
+static uint16_t workers_for(struct planner *p, const struct plan *scan)
+{
+    const struct settings *g = p->settings;
+    uint32_t pages = 0;
+    if (!g->enable_parallel || scan->table->kind != RELATION_TABLE || heap_pages(&scan->table->heap, &pages)) {
+        error_clear();
+        return 0;
+    }
+    double bytes = (double)pages * 16384, threshold = fmax((double)g->min_parallel_table_scan_bytes, 1);
+    if (bytes < threshold) return 0;
+    int workers = 1;
+    while (workers < 64 && bytes >= threshold * 3) {
+        workers++;
+        threshold *= 3;
+    }
+    int most = g->max_parallel_workers_per_gather;
+    return (uint16_t)(workers < most ? workers : most > 0 ? most : 0);
+}
+
+static void gate_scalar(struct gate *, const struct scalar *);
+static uint16_t gate_node(struct gate *g, struct plan *n)
+{
+    if (!n) return 0;
+    n->parallel_safe = g->open;
+    uint16_t w = 0;
+    gate_scalar(g, n->filter);
+    for (int i = 0; n->exprs && n->kind != PLAN_MODIFY && i < n->column_count; i++) gate_scalar(g, n->exprs[i]);
+    switch (n->kind) {
+    case PLAN_SEQ_SCAN:
+        w = g->open ? workers_for(g->p, n) : 0;
+        break;
+    case PLAN_FILTER: case PLAN_PROJECT: case PLAN_LIMIT:
+        w = gate_node(g, n->left);
+        break;
+    case PLAN_AGGREGATE: case PLAN_SORT: case PLAN_TOP_N:
+        n->workers_planned = gate_node(g, n->left);   /* the pipeline ends here */
+        return 0;
+    case PLAN_HASH_JOIN:
+        gate_node(g, n->right);
+        w = gate_node(g, n->left);
+        break;
+    case PLAN_NESTED_LOOP: {
+        w = gate_node(g, n->left);
+        bool open = g->open;
+        g->open = false;
+        gate_node(g, n->right);
+        g->open = open;
+        break;
+    }
+    case PLAN_APPEND:
+        for (int i = 0; i < n->child_count; i++) gate_node(g, n->children[i]);
+        break;
+    default:
+        gate_node(g, n->left);
+        gate_node(g, n->right);
+        break;
+    }
+    n->workers_planned = w;
+    return w;
+}
+
+static void gate_scalar(struct gate *g, const struct scalar *s)
+{
+    if (!s) return;
+    for (int i = 0; i < s->arg_count; i++) gate_scalar(g, s->args[i]);
+    if (s->kind == SCALAR_SUBQUERY && s->subquery.plan) {
+        bool open = g->open;
+        if (s->subquery.outer_count) g->open = false;
+        gate_node(g, s->subquery.plan);
+        g->open = open;
+    }
+}
+
+void plan_gate(struct planner *p, struct plan *root)
+{
+    struct gate g = { p, p->out->read_only && !p->parallel_unsafe };
+    for (int i = 0; i < p->out->cte_count; i++) {
+        bool open = g.open;
+        if (p->out->cte_recursive[i]) g.open = false;
+        gate_node(&g, p->out->ctes[i]);
+        g.open = open;
+    }
+    gate_node(&g, root);
+}

@@ -78,19 +78,21 @@ static enum status judge(const struct heap *heap, struct txn *txn, const struct 
     return STATUS_OK;
 }
 
+struct row_wait { bool turn; uint64_t deadline_us; };
+
 /* Rule 2. Nothing is latched. */
-static enum status wait_for_row(const struct heap *heap, struct txn *txn, uint64_t row_id, enum row_lock mode, enum lock_wait wait, xid_t other, bool *turn)
+static enum status wait_for_row(const struct heap *heap, struct txn *txn, uint64_t row_id, enum row_lock mode, enum lock_wait wait, xid_t other, struct row_wait *waited)
 {
     if (wait == LOCK_SKIP)
         return STATUS_WOULD_BLOCK;
     if (wait == LOCK_NOWAIT)
         return error_set(STATUS_LOCK_NOT_AVAILABLE, "could not obtain lock on row in relation \"%s\"", heap->name);
-    if (!*turn) {
+    if (!waited->turn) {
         enum status status = lock_row_turn(txn, heap->file, row_id, mode);
-        *turn = !status;
+        waited->turn = !status;
         return status;
     }
-    return lock_wait_for(txn, &other, 1, "row");
+    return lock_wait_a_while(txn, other, &waited->deadline_us);
 }
 
 static enum status fetch(const struct heap *heap, uint32_t page, enum latch_mode mode, struct page_ref *ref)
@@ -116,7 +118,8 @@ static void end_version(struct mtr *mtr, uint8_t *page, uint16_t slot, xid_t xid
 enum status heap_delete(const struct heap *heap, struct txn *txn, uint64_t row_id, enum lock_wait wait, enum heap_outcome *outcome, uint64_t *newer)
 {
     xid_t xid;
-    bool turn = false, done = false;
+    struct row_wait waited = {false, 0};
+    bool done = false;
     enum status status = txn_id(txn, &xid);
     while (!status && !done) {
         struct page_ref ref;
@@ -143,14 +146,14 @@ enum status heap_delete(const struct heap *heap, struct txn *txn, uint64_t row_i
         if (status)
             break;
         if (j.verdict == WAIT) {
-            status = wait_for_row(heap, txn, row_id, ROW_UPDATE, wait, j.wait_for, &turn);
+            status = wait_for_row(heap, txn, row_id, ROW_UPDATE, wait, j.wait_for, &waited);
         } else {
             *outcome = j.outcome;
             *newer = j.newer;
             done = true;
         }
     }
-    if (turn)
+    if (waited.turn)
         lock_row_turn_done(txn, heap->file, row_id, ROW_UPDATE);
     return status;
 }
@@ -351,7 +354,8 @@ enum status heap_update(const struct heap *heap, struct txn *txn, uint64_t row_i
     struct staged staged = {0};
     struct arena *arena = NULL;
     struct overflow_ref *share = NULL;
-    bool turn = false, done = false;
+    struct row_wait waited = {false, 0};
+    bool done = false;
     xid_t xid;
     enum status status = txn_id(txn, &xid);
     if (!status)
@@ -385,14 +389,14 @@ enum status heap_update(const struct heap *heap, struct txn *txn, uint64_t row_i
             *indexes_alone = u.indexes_alone;
             done = true;
         } else if (j.verdict == WAIT) {
-            status = wait_for_row(heap, txn, row_id, mode, wait, j.wait_for, &turn);
+            status = wait_for_row(heap, txn, row_id, mode, wait, j.wait_for, &waited);
         } else if (j.verdict == ENDED) {
             *outcome = j.outcome;
             *newer = j.newer;
             done = true;
         }
     }
-    if (turn)
+    if (waited.turn)
         lock_row_turn_done(txn, heap->file, row_id, mode);
     stage_done(&staged);
     return status;
@@ -430,7 +434,8 @@ enum status heap_lock(const struct heap *heap, struct txn *txn, uint64_t row_id,
                       uint64_t *newer)
 {
     xid_t xid;
-    bool turn = false, done = false;
+    struct row_wait waited = {false, 0};
+    bool done = false;
     enum status status = txn_id(txn, &xid);              /* others wait for it */
     while (!status && !done) {
         struct page_ref ref;
@@ -445,7 +450,7 @@ enum status heap_lock(const struct heap *heap, struct txn *txn, uint64_t row_id,
         if (status)
             break;
         if (j.verdict == WAIT) {
-            status = wait_for_row(heap, txn, row_id, mode, wait, j.wait_for, &turn);
+            status = wait_for_row(heap, txn, row_id, mode, wait, j.wait_for, &waited);
             continue;
         }
         if (j.verdict == GO && j.being_updated && j.newer != row_id)
@@ -454,7 +459,7 @@ enum status heap_lock(const struct heap *heap, struct txn *txn, uint64_t row_id,
         *newer = j.newer;
         done = true;
     }
-    if (turn)
+    if (waited.turn)
         lock_row_turn_done(txn, heap->file, row_id, mode);
     return status;
 }

@@ -21,8 +21,6 @@
 #include <string.h>
 
 _Thread_local uint32_t lock_timeout_ms;
-void (*lock_before_wait)(void);
-void (*lock_after_wait)(void);
 
 #define M(mode) (1u << LOCK_##mode)
 static const uint32_t conflicts[9] = {
@@ -397,19 +395,7 @@ static enum status object_acquire(struct txn *txn, struct object_key key, uint8_
                                                    (uint32_t)key.low);
             object_free_if_idle(locks, part, object);
         } else {
-            if (lock_before_wait) {
-                /* The hook may take latches again afterwards, so it runs with none held. */
-                latch_release(&part->latch);
-                lock_before_wait();
-                latch_acquire(&part->latch, LATCH_EXCLUSIVE);
-                status = object_make(locks, part, key, &object);
-            }
-            if (!status)
-                status = object_wait(txn, part, object, mode);
-            else
-                latch_release(&part->latch);
-            if (lock_after_wait)
-                lock_after_wait();
+            status = object_wait(txn, part, object, mode);
             goto waited;
         }
     }

@@ -22,9 +22,6 @@ void        lock_table_close(struct lock_table *);
 enum status lock_relation(struct txn *, uint32_t table, enum table_lock, enum lock_wait) MUST_CHECK;
 bool        lock_relation_held(struct txn *, uint32_t table, enum table_lock);
 extern _Thread_local uint32_t lock_timeout_ms;               /* lock_timeout of the session; 0 = none */
-/* Called before and after a thread sleeps for a lock (crab.engine_latch is let go there); may be NULL. */
-extern void (*lock_before_wait)(void), (*lock_after_wait)(void);
-
 /* A place in the queue of those who wait for a row: taken before waiting for the transaction that changed it, so that of
  * many who want a hot row one is woken at a time, in order. Let go with lock_row_turn_done(), or at the transaction's end. */
 enum status lock_row_turn(struct txn *, uint32_t file, uint64_t row_id, enum row_lock) MUST_CHECK;
@@ -44,6 +41,10 @@ void        lock_release_all(struct txn *);
 void        lock_release_level(struct txn *, int level);     /* taken at that savepoint level or inside it */
 void        lock_keep_level(struct txn *, int level);        /* the savepoint is released: they are the next outer level's now */
 enum status lock_wait_for(struct txn *, const xid_t *others, uint32_t count, const char *what) MUST_CHECK;  /* until one of them ends */
+
+/* The same for one, who may be in the way only by a row lock: that can end without the transaction's end or a wake-up,
+ * so it comes back now and then (OK) for the caller to look again. *deadline_us: 0 at first; kept over the calls. */
+enum status lock_wait_a_while(struct txn *, xid_t other, uint64_t *deadline_us) MUST_CHECK;
 
 struct lock_sight { int32_t pid; uint32_t table; uint64_t row_id; xid_t awaited_xid; uint8_t mode; bool row, granted; };
 size_t      lock_sights(struct store *, struct lock_sight *out, size_t capacity);

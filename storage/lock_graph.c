@@ -199,14 +199,13 @@ void lock_graph_transaction_over(struct txn_slot *ender)
     latch_release(&locks->graph);
 }
 
-enum status lock_wait_for(struct txn *txn, const xid_t *others, uint32_t count, const char *what)
+static enum status wait_until(struct txn *txn, const xid_t *others, uint32_t count, uint64_t deadline, bool a_while)
 {
     struct store *store = txn->store;
     struct lock_table *locks = store->locks;
     struct txn_slot *slot = txn->slot;
     struct wait_record *record = &slot->wait;
     enum status status = STATUS_OK;
-    (void)what;
 
     /* Who they are. Slot fields are read before the outcome: if it still runs then, they are that transaction's. */
     record->edge_count = 0;
@@ -232,10 +231,6 @@ enum status lock_wait_for(struct txn *txn, const xid_t *others, uint32_t count, 
     }
     if (record->edge_count == 0)
         return STATUS_OK;
-    if (lock_before_wait)
-        lock_before_wait();
-    ASSERT_SLOW(latch_held_count() == 0);
-    uint64_t deadline = lock_timeout_ms ? now_us() + (uint64_t)lock_timeout_ms * 1000 : 0;
     record->for_transaction = true;
     record->xid = others[0];
     record->mode = LOCK_SHARE;
@@ -270,6 +265,8 @@ enum status lock_wait_for(struct txn *txn, const xid_t *others, uint32_t count, 
         }
         withdraw(slot);
         latch_release(&locks->graph);
+        if (!over && !status && a_while)
+            break;
         if (!over && !status) {              /* once more round: the edges are what they were */
             memcpy(record->edges, edges, sizeof *edges * edge_count);
             record->edge_count = edge_count;
@@ -278,9 +275,22 @@ enum status lock_wait_for(struct txn *txn, const xid_t *others, uint32_t count, 
     for (uint32_t i = 0; i < edge_count; i++)
         atom_sub(&edges[i].slot->waiters, 1);
     free(edges);
-    if (lock_after_wait)
-        lock_after_wait();
     return over ? STATUS_OK : status;
+}
+
+static uint64_t lock_deadline(void) { return lock_timeout_ms ? now_us() + (uint64_t)lock_timeout_ms * 1000 : 0; }
+
+enum status lock_wait_for(struct txn *txn, const xid_t *others, uint32_t count, const char *what)
+{
+    (void)what;
+    return wait_until(txn, others, count, lock_deadline(), false);
+}
+
+enum status lock_wait_a_while(struct txn *txn, xid_t other, uint64_t *deadline_us)
+{
+    if (*deadline_us == 0)
+        *deadline_us = lock_deadline();
+    return wait_until(txn, &other, 1, *deadline_us, true);
 }
 
 enum status txn_wait(struct txn *self, xid_t other) { return lock_wait_for(self, &other, 1, "transaction"); }

@@ -42,23 +42,24 @@ static uint8_t category(const uint8_t *page)
     return (uint8_t)(vars && by_bytes < by_slots ? by_bytes : by_slots);
 }
 
-/* After `plan`: is every version that stays visible to all? And the oldest id that stays. */
+/* After `plan`: is every version that stays visible to all (it will be frozen then)? If not, the oldest id that stays. */
 static enum status settled(const struct pass *pass, const uint8_t *page, const struct prune_plan *plan, lsn_t horizon, bool *all, xid_t *oldest, uint32_t *live)
 {
     const xid_t *xmin = pax_xmin(page), *xmax = pax_xmax(page);
-    xid_t last = XID_FROZEN;
+    xid_t last = XID_FROZEN, oldest_here = UINT64_MAX;
+    bool freezes = plan->any && plan->kept_dead == 0;
     *all = true;
     *live = 0;
     for (uint16_t i = 0; i < plan->slot_count; i++) {
         if (SLOT_STATE(plan->state[i]) != SLOT_FILLED)
             continue;
         ++*live;
-        if (xmin[i] != XID_FROZEN && xmin[i] < *oldest)
-            *oldest = xmin[i];
+        if (xmin[i] != XID_FROZEN && xmin[i] < oldest_here && !(freezes && plan->freeze[i]))
+            oldest_here = xmin[i];
         if (xmax[i] != XID_NONE && !plan->clear_xmax[i]) {
             *all = false;
-            if (xmax[i] < *oldest)
-                *oldest = xmax[i];
+            if (xmax[i] < oldest_here)
+                oldest_here = xmax[i];
             continue;
         }
         if (xmin[i] == last)
@@ -72,6 +73,8 @@ static enum status settled(const struct pass *pass, const uint8_t *page, const s
         else
             *all = false;
     }
+    if (!*all && oldest_here < *oldest)
+        *oldest = oldest_here;
     return STATUS_OK;
 }
 

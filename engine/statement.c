@@ -395,6 +395,8 @@ static enum status lock_run(struct session *session, const struct lock_table_sta
         enum status status = catalog_open(session, s->relations.items[i], s->nowait ? LOCK_ACCESS_SHARE : (enum table_lock)s->mode, &table);
         if (!status && s->nowait)
             status = lock_relation(session->txn, table->oid, (enum table_lock)s->mode, LOCK_NOWAIT);
+        if (status == STATUS_LOCK_NOT_AVAILABLE && s->nowait)
+            error_set(status, "could not obtain lock on relation \"%s\"", s->relations.items[i]->name);
         if (status)
             return status;
     }

@@ -31,7 +31,7 @@ static enum status vacuum_table(struct session *session, const struct table *tab
     enum status status = heap_vacuum(&table->heap, session->slot, background, (uint64_t)session->settings.maintenance_work_mem_bytes, clean_indexes, (void *)table, &result);
     if (status)
         return status;
-    if (oldest && (result.oldest_xid < *oldest))
+    if (oldest && result.oldest_xid < *oldest)                /* 0: a page was skipped, nothing is known */
         *oldest = result.oldest_xid;
     status = catalog_store_statistics(session, table, (double)result.rows_live, (double)result.pages, NULL);
     if (verbose && !status) {
@@ -142,7 +142,7 @@ enum status vacuum_run(struct session *session, const struct vacuum_statement *s
         if (!status)
             txn_next_command(session->txn);
     }
-    if (!status && all && !analyze_only)
+    if (!status && all && !analyze_only && oldest != XID_NONE)
         txn_truncate_status(session->engine->store, oldest);
     free(list.items);
     return status;

@@ -86,8 +86,9 @@ enum status checkpoint_now(struct checkpointer *self, bool final)
     latch_acquire(&self->latch, LATCH_EXCLUSIVE);
     self->paced_from_us = begun;
 
+    lsn_t redo = wal_move_redo_point(store->wal);   /* before the counters are read: what they miss, redo finds */
     struct checkpoint_record record = {
-        .head = { .length = sizeof record, .kind = WAL_CHECKPOINT }, .redo = wal_move_redo_point(store->wal),
+        .head = { .length = sizeof record, .kind = WAL_CHECKPOINT }, .redo = redo,
         .next_xid = txn_next_xid(store), .next_file = atom_load(&store->next_file),
     };
     enum status status = pool_write_dirty(store->pool, pace, self, &pages);

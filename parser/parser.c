@@ -88,8 +88,10 @@ const struct token *peek_slow(struct parser *p, int ahead)
 
 void syntax_fail_at(struct parser *p, int position, enum status status, const char *format, ...)
 {
-    if (failed(p))
+    if (failed(p)) {
+        p->filled = 0;                   /* tokens read before the lexer failed end here at the latest */
         return;
+    }
     char message[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -103,8 +105,10 @@ void syntax_fail_at(struct parser *p, int position, enum status status, const ch
 void fail_syntax(struct parser *p)
 {
     const struct token *token = peek(p);
-    if (failed(p))
+    if (failed(p)) {
+        p->filled = 0;
         return;
+    }
     int start = token->start, end = token->end;
     if (token->kind == TOKEN_END) {
         syntax_fail_at(p, p->length + 1, STATUS_SYNTAX, "syntax error at end of input");
@@ -319,7 +323,7 @@ enum status parse_sql(struct arena *arena, const char *sql, size_t length, struc
     *out = (struct statement_list){0};
     if (status)
         return status;
-    while (!next_is(p, TOKEN_END)) {
+    while (!next_is(p, TOKEN_END) && !failed(p)) {
         if (accept(p, ';'))
             continue;
         int start = position(p);

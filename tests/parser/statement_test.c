@@ -33,6 +33,7 @@ Test(statement, every_kind_is_recognised)
 Test(statement, syntax_errors_stand_where_postgresql_puts_them)
 {
     static const struct pair pairs[] = {
+        {"select from select 1e5e", "42601 trailing junk after numeric literal at or near \"1e5e\" @20"},
         {"selec 1", "42601 syntax error at or near \"selec\" @1"},
         {"select 1 from", "42601 syntax error at end of input @14"},
         {"select 1; select from from", "42601 syntax error at or near \"from\" @23"},

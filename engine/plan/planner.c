@@ -63,6 +63,19 @@ static uint16_t frame_slot(struct planner *p, struct frame *f, const struct scal
     return p->slot_count++;
 }
 
+enum status frame_adopt(struct planner *p, const struct frame_slot *slot)
+{
+    struct frame *f = p->frame;
+    if (!f) return error_set(STATUS_INTERNAL, "planner lost column %d of relation %d", slot->column, slot->rel);
+    if (f->count == f->capacity) {
+        uint16_t capacity = f->capacity ? (uint16_t)(f->capacity * 2) : 4;
+        f->slots = arena_grow(p->arena, f->slots, f->capacity * sizeof *f->slots, capacity * sizeof *f->slots);
+        f->capacity = capacity;
+    }
+    f->slots[f->count++] = *slot;
+    return STATUS_OK;
+}
+
 /* The values that fill a frame's slots, over the layout of the place that opened it. */
 static enum status frame_values(struct planner *p, const struct layout *layout, const struct frame *f, uint16_t *count, uint16_t **slots, struct scalar ***values)
 {

@@ -289,6 +289,8 @@ struct frame {                           /* a place where outer slots are filled
     uint16_t count, capacity;
     struct frame_slot { uint16_t rel, column, slot; struct sql_type type; } *slots;
 };
+/* A slot made in an inner frame is filled by the frame around instead. */
+enum status frame_adopt(struct planner *, const struct frame_slot *) MUST_CHECK;
 /* An expression over VARs as one over positions; VARs that the layout hasn't become outer slots of the frame. */
 enum status resolve(struct planner *, const struct layout *, struct scalar *, struct scalar **out) MUST_CHECK;
 enum status resolve_all(struct planner *, const struct layout *, struct scalar **, uint32_t count, struct scalar ***out) MUST_CHECK;

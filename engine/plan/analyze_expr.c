@@ -1,6 +1,6 @@
 /* engine/plan/analyze_expr.c - expressions: from syntax to typed, bound scalars.
  *
- * bind() turns one tree into one scalar. Operators and functions are found by PostgreSQL's rules (coerce.c); what the
+ * bind_node() turns one tree into one scalar. Operators and functions are found by PostgreSQL's rules (coerce.c); what the
  * grammar has as special forms becomes calls of the functions that stand behind them (LIKE is ~~, CURRENT_TIMESTAMP is
  * now(), x BETWEEN a AND b is two comparisons). Aggregates and window functions are put on the list of the query that
  * they belong to: an aggregate belongs to the innermost query whose columns its arguments mention. */
@@ -151,12 +151,12 @@ enum status bind_row_or_scalar(struct planner *p, struct scope *scope, const str
     if (is_row(e)) {
         *count = (uint16_t)e->row.list.count;
         *items = arena_array(p->arena, struct scalar *, *count ? *count : 1);
-        for (int i = 0; i < *count; i++) TRY(bind(p, scope, e->row.list.items[i], &(*items)[i]));
+        for (int i = 0; i < *count; i++) TRY(bind_node(p, scope, e->row.list.items[i], &(*items)[i]));
         return STATUS_OK;
     }
     *items = arena_array(p->arena, struct scalar *, 1);
     *count = 1;
-    return bind(p, scope, e, &(*items)[0]);
+    return bind_node(p, scope, e, &(*items)[0]);
 }
 
 static enum status compare_rows(struct planner *p, const char *schema, const char *name, struct scalar **l, struct scalar **r, uint16_t count, int position, struct scalar **out)
@@ -289,8 +289,8 @@ static enum status bind_in_list(struct planner *p, struct scope *scope, const st
         return STATUS_OK;
     }
     struct scalar **items = arena_array(p->arena, struct scalar *, count + 1);
-    TRY(bind(p, scope, e->in.left, &items[0]));
-    for (uint32_t i = 0; i < count; i++) TRY(bind(p, scope, e->in.list.items[i], &items[i + 1]));
+    TRY(bind_node(p, scope, e->in.left, &items[0]));
+    for (uint32_t i = 0; i < count; i++) TRY(bind_node(p, scope, e->in.list.items[i], &items[i + 1]));
     if (count == 1) {
         struct scalar *s;
         TRY(make_operator(p, NULL, e->in.negated ? "<>" : "=", items[0], items[1], e->position, &s));
@@ -332,8 +332,8 @@ static enum status bind_any(struct planner *p, struct scope *scope, const struct
     if (e->any.select)
         return bind_quantified(p, scope, e->any.left, e->any.schema, e->any.name, e->any.select, all, false, e->position, out);
     struct scalar *left, *array;
-    TRY(bind(p, scope, e->any.left, &left));
-    TRY(bind(p, scope, e->any.array, &array));
+    TRY(bind_node(p, scope, e->any.left, &left));
+    TRY(bind_node(p, scope, e->any.array, &array));
     struct sql_type element;
     if (array->type.oid == OID_UNKNOWN) {
         if (left->type.oid == OID_UNKNOWN) TRY(resolve_unknown(p, left, &left));
@@ -455,7 +455,7 @@ static enum status bind_aggregate(struct planner *p, struct scope *scope, const 
             const struct sort_key *k = e->function.order_by.items[i];
             struct scalar *s;
             struct sort_item *o = &item->sort[item->sort_count++];
-            TRY(bind(p, scope, k->expr, &s));
+            TRY(bind_node(p, scope, k->expr, &s));
             TRY(resolve_unknown(p, s, &s));
             if (!sort_flags(k, &o->descending, &o->nulls_first)) return fail_at(p, k->position, STATUS_WRONG_OBJECT_TYPE, "operator %s is not a valid ordering operator", k->using_operator);
             int at = -1;
@@ -531,7 +531,7 @@ static enum status bind_sort_exprs(struct planner *p, struct scope *scope, const
     w->descending = arena_array(p->arena, bool, list->count ? list->count : 1);
     w->nulls_first = arena_array(p->arena, bool, list->count ? list->count : 1);
     for (int i = 0; i < list->count; i++) {
-        TRY(bind(p, scope, list->items[i]->expr, &w->order[i]));
+        TRY(bind_node(p, scope, list->items[i]->expr, &w->order[i]));
         TRY(resolve_unknown(p, w->order[i], &w->order[i]));
         if (!sort_flags(list->items[i], &w->descending[i], &w->nulls_first[i]))
             return fail_at(p, list->items[i]->position, STATUS_WRONG_OBJECT_TYPE, "operator %s is not a valid ordering operator", list->items[i]->using_operator);
@@ -566,7 +566,7 @@ static enum status bind_window_spec(struct planner *p, struct scope *scope, cons
     w->partition_count = (uint16_t)partition->count;
     w->partition = arena_array(p->arena, struct scalar *, partition->count ? partition->count : 1);
     for (int i = 0; i < partition->count && !status; i++) {
-        status = bind(p, scope, partition->items[i], &w->partition[i]);
+        status = bind_node(p, scope, partition->items[i], &w->partition[i]);
         if (!status) status = resolve_unknown(p, w->partition[i], &w->partition[i]);
     }
     if (!status) status = bind_sort_exprs(p, scope, order, w);
@@ -579,7 +579,7 @@ static enum status bind_window_spec(struct planner *p, struct scope *scope, cons
         for (int i = 0; i < 2 && !status; i++) {
             if (!exprs[i]) continue;
             struct scalar *s;
-            if ((status = bind(p, scope, exprs[i], &s))) break;
+            if ((status = bind_node(p, scope, exprs[i], &s))) break;
             struct sql_type want = type_make(OID_INT8, -1);
             if (frame->mode == FRAME_RANGE) {
                 if (order->count != 1) { status = fail_at(p, d->position, STATUS_WINDOWING, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"); break; }
@@ -673,7 +673,7 @@ static enum status bind_function(struct planner *p, struct scope *scope, const s
     uint16_t count = (uint16_t)e->function.arguments.count;
     if (schema && strcmp(schema, "pg_catalog") != 0 && strcmp(schema, "information_schema") != 0) {
         struct scalar **args = arena_array(p->arena, struct scalar *, count ? count : 1);
-        for (int i = 0; i < count; i++) TRY(bind(p, scope, e->function.arguments.items[i], &args[i]));
+        for (int i = 0; i < count; i++) TRY(bind_node(p, scope, e->function.arguments.items[i], &args[i]));
         return no_function(p, schema, name, args, count, false, e->position);
     }
     if (e->function.variadic) return fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, "VARIADIC arguments are not supported");
@@ -691,7 +691,7 @@ static enum status bind_function(struct planner *p, struct scope *scope, const s
     if (plain_aggregate) scope->clause = "aggregate function calls";
     struct scalar **args = arena_array(p->arena, struct scalar *, count ? count : 1);
     enum status status = STATUS_OK;
-    for (int i = 0; i < count && !status; i++) status = bind(p, scope, e->function.arguments.items[i], &args[i]);
+    for (int i = 0; i < count && !status; i++) status = bind_node(p, scope, e->function.arguments.items[i], &args[i]);
     uint32_t *types = arena_array(p->arena, uint32_t, count ? count : 1);
     const struct function *f = NULL;
     struct aggregate_item *item = NULL;
@@ -758,7 +758,7 @@ enum status bind_set_function(struct planner *p, struct scope *scope, const stru
 {
     *f = NULL;
     *plain = NULL;
-    if (e->kind != EXPR_FUNCTION) return bind(p, scope, e, plain);
+    if (e->kind != EXPR_FUNCTION) return bind_node(p, scope, e, plain);
     return bind_function(p, scope, e, true, f, args, count, result, plain);
 }
 
@@ -789,14 +789,14 @@ static enum status bind_operator(struct planner *p, struct scope *scope, const s
             chain[depth++] = at;
             at = at->op.left;
         }
-        TRY(bind(p, scope, at, &left));
+        TRY(bind_node(p, scope, at, &left));
         while (depth > 0) {
             const struct expr *o = chain[--depth];
-            TRY(bind(p, scope, o->op.right, &right));
+            TRY(bind_node(p, scope, o->op.right, &right));
             TRY(make_operator(p, o->op.schema, o->op.name, left, right, o->position, &left));
         }
     }
-    TRY(bind(p, scope, e->op.right, &right));
+    TRY(bind_node(p, scope, e->op.right, &right));
     return make_operator(p, e->op.schema, name, left, right, e->position, out);
 }
 
@@ -805,7 +805,7 @@ static enum status bind_bool_list(struct planner *p, struct scope *scope, const 
     const char *word = e->kind == EXPR_AND ? "AND" : "OR";
     struct scalar **items = arena_array(p->arena, struct scalar *, e->list.count);
     for (int i = 0; i < e->list.count; i++) {
-        TRY(bind(p, scope, e->list.items[i], &items[i]));
+        TRY(bind_node(p, scope, e->list.items[i], &items[i]));
         TRY(coerce_boolean(p, items[i], word, &items[i]));
     }
     *out = make_bool_list(p, e->kind == EXPR_AND ? SCALAR_AND : SCALAR_OR, items, (uint32_t)e->list.count, e->position);
@@ -826,7 +826,7 @@ static enum status bind_is(struct planner *p, struct scope *scope, const struct 
             *out = make_bool_list(p, SCALAR_AND, items, count, e->position);
             return STATUS_OK;
         }
-        TRY(bind(p, scope, e->is.operand, &s));
+        TRY(bind_node(p, scope, e->is.operand, &s));
         if (s->kind == SCALAR_ROW) {
             struct scalar **items = arena_copy(p->arena, s->args, (s->arg_count ? s->arg_count : 1u) * sizeof *items);
             for (int i = 0; i < s->arg_count; i++) items[i] = new_args(p, kind, bool_type(), e->position, &items[i], 1);
@@ -842,7 +842,7 @@ static enum status bind_is(struct planner *p, struct scope *scope, const struct 
     }
     static const char *const words[] = { [IS_TRUE] = "IS TRUE", [IS_NOT_TRUE] = "IS NOT TRUE", [IS_FALSE] = "IS FALSE", [IS_NOT_FALSE] = "IS NOT FALSE",
                                          [IS_UNKNOWN] = "IS UNKNOWN", [IS_NOT_UNKNOWN] = "IS NOT UNKNOWN" };
-    TRY(bind(p, scope, e->is.operand, &s));
+    TRY(bind_node(p, scope, e->is.operand, &s));
     TRY(coerce_boolean(p, s, words[test], &s));
     if (test == IS_UNKNOWN || test == IS_NOT_UNKNOWN) {
         *out = new_args(p, test == IS_UNKNOWN ? SCALAR_IS_NULL : SCALAR_IS_NOT_NULL, bool_type(), e->position, &s, 1);
@@ -889,9 +889,9 @@ static enum status bind_distinct(struct planner *p, struct scope *scope, const s
 static enum status bind_like(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
 {
     struct scalar *left, *pattern, *escape = NULL;
-    TRY(bind(p, scope, e->like.left, &left));
-    TRY(bind(p, scope, e->like.pattern, &pattern));
-    if (e->like.escape) TRY(bind(p, scope, e->like.escape, &escape));
+    TRY(bind_node(p, scope, e->like.left, &left));
+    TRY(bind_node(p, scope, e->like.pattern, &pattern));
+    if (e->like.escape) TRY(bind_node(p, scope, e->like.escape, &escape));
     if (e->like.kind == LIKE_SIMILAR) {
         struct scalar *args[2] = { pattern, escape };
         TRY(call_named(p, "similar_to_escape", args, escape ? 2 : 1, e->position, &pattern));
@@ -908,9 +908,9 @@ static enum status bind_like(struct planner *p, struct scope *scope, const struc
 static enum status bind_between(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
 {
     struct scalar *x, *low, *high;
-    TRY(bind(p, scope, e->between.operand, &x));
-    TRY(bind(p, scope, e->between.low, &low));
-    TRY(bind(p, scope, e->between.high, &high));
+    TRY(bind_node(p, scope, e->between.operand, &x));
+    TRY(bind_node(p, scope, e->between.low, &low));
+    TRY(bind_node(p, scope, e->between.high, &high));
     struct scalar *either[2] = { NULL, NULL };
     for (int i = 0; i < (e->between.symmetric ? 2 : 1); i++) {
         struct scalar *pair[2];
@@ -927,18 +927,18 @@ static enum status bind_case(struct planner *p, struct scope *scope, const struc
     int whens = e->case_.count;
     struct scalar *operand = NULL;
     if (e->case_.operand) {
-        TRY(bind(p, scope, e->case_.operand, &operand));
+        TRY(bind_node(p, scope, e->case_.operand, &operand));
         TRY(resolve_unknown(p, operand, &operand));
     }
     struct scalar **conditions = arena_array(p->arena, struct scalar *, whens);
     struct scalar **results = arena_array(p->arena, struct scalar *, whens + 1);   /* ELSE first, as PostgreSQL weighs them */
     for (int i = 0; i < whens; i++) {
-        TRY(bind(p, scope, e->case_.whens[i]->condition, &conditions[i]));
+        TRY(bind_node(p, scope, e->case_.whens[i]->condition, &conditions[i]));
         if (operand) TRY(make_operator(p, NULL, "=", operand, conditions[i], e->case_.whens[i]->position, &conditions[i]));
         TRY(coerce_boolean(p, conditions[i], "CASE/WHEN", &conditions[i]));
-        TRY(bind(p, scope, e->case_.whens[i]->result, &results[i + 1]));
+        TRY(bind_node(p, scope, e->case_.whens[i]->result, &results[i + 1]));
     }
-    if (e->case_.otherwise) TRY(bind(p, scope, e->case_.otherwise, &results[0]));
+    if (e->case_.otherwise) TRY(bind_node(p, scope, e->case_.otherwise, &results[0]));
     int first = e->case_.otherwise ? 0 : 1;
     TRY(coerce_to_common(p, results + first, (uint32_t)(whens + 1 - first), "CASE"));
     struct sql_type type = results[1]->type;
@@ -972,7 +972,7 @@ static enum status bind_common_list(struct planner *p, struct scope *scope, cons
 {
     uint32_t count = (uint32_t)e->list.count;
     struct scalar **items = arena_array(p->arena, struct scalar *, count ? count : 1);
-    for (uint32_t i = 0; i < count; i++) TRY(bind(p, scope, e->list.items[i], &items[i]));
+    for (uint32_t i = 0; i < count; i++) TRY(bind_node(p, scope, e->list.items[i], &items[i]));
     TRY(coerce_to_common(p, items, count, name));
     if (kind != SCALAR_COALESCE && !type_comparable(items[0]->type.oid))
         return fail_at(p, e->position, STATUS_UNDEFINED_FUNCTION, "could not identify a comparison function for type %s", type_text(p, items[0]->type));
@@ -1000,8 +1000,8 @@ static enum status bind_common_list(struct planner *p, struct scope *scope, cons
 static enum status bind_nullif(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
 {
     struct scalar *a, *b, *equal;
-    TRY(bind(p, scope, e->list.items[0], &a));
-    TRY(bind(p, scope, e->list.items[1], &b));
+    TRY(bind_node(p, scope, e->list.items[0], &a));
+    TRY(bind_node(p, scope, e->list.items[1], &b));
     TRY(resolve_unknown(p, a, &a));
     if (scalar_is_null_const(a) || scalar_is_null_const(b)) {
         *out = a;
@@ -1034,7 +1034,7 @@ static enum status bind_array(struct planner *p, struct scope *scope, const stru
     for (uint32_t i = 0; i < count; i++) {
         const struct expr *item = e->list.items[i];
         if (item->kind == EXPR_ARRAY) TRY(bind_array(p, scope, item, want, &items[i]));
-        else TRY(bind(p, scope, item, &items[i]));
+        else TRY(bind_node(p, scope, item, &items[i]));
         const struct type_info *info = type_info(items[i]->type.oid);
         if (!info || info->category != 'A') nested = false;
     }
@@ -1054,7 +1054,7 @@ static enum status bind_array(struct planner *p, struct scope *scope, const stru
 static enum status bind_subscript(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
 {
     struct scalar *s;
-    TRY(bind(p, scope, e->subscript.operand, &s));
+    TRY(bind_node(p, scope, e->subscript.operand, &s));
     const struct type_info *info = type_info(s->type.oid);
     if (!info || !info->element_oid) return fail_at(p, e->position, STATUS_DATATYPE_MISMATCH, "cannot subscript type %s because it does not support subscripting", type_text(p, s->type));
     if (e->subscript.count != 1) return fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, "subscripts of several dimensions are not supported");
@@ -1068,7 +1068,7 @@ static enum status bind_subscript(struct planner *p, struct scope *scope, const 
             continue;
         }
         struct scalar *n;
-        TRY(bind(p, scope, parts[i], &n));
+        TRY(bind_node(p, scope, parts[i], &n));
         if (!can_coerce(n->type.oid, OID_INT4, CAST_ASSIGNMENT)) return fail_at(p, n->position, STATUS_DATATYPE_MISMATCH, "array subscript must have type integer");
         TRY(coerce(p, n, type_make(OID_INT4, -1), CAST_ASSIGNMENT, n->position, &args[i + 1]));
     }
@@ -1118,7 +1118,7 @@ static enum status bind_cast(struct planner *p, struct scope *scope, const struc
     TRY(type_name_resolve(p, e->cast.type, &want));
     const struct type_info *info = type_info(want.oid);
     if (e->cast.operand->kind == EXPR_ARRAY && info && info->element_oid) TRY(bind_array(p, scope, e->cast.operand, info->element_oid, &s));
-    else TRY(bind(p, scope, e->cast.operand, &s));
+    else TRY(bind_node(p, scope, e->cast.operand, &s));
     if (s->kind == SCALAR_PARAMETER && s->type.oid == OID_UNKNOWN) {
         TRY(coerce(p, s, want, CAST_EXPLICIT, e->position, out));
         return STATUS_OK;
@@ -1137,14 +1137,14 @@ static enum status bind_collate(struct planner *p, struct scope *scope, const st
     const char *name = e->collate.name;
     if (strcmp(name, "default") && strcmp(name, "C") && strcmp(name, "POSIX") && strcmp(name, "ucs_basic"))
         return fail_at(p, e->position, STATUS_UNDEFINED_OBJECT, "collation \"%s\" for encoding \"UTF8\" does not exist", name);
-    TRY(bind(p, scope, e->collate.operand, out));
+    TRY(bind_node(p, scope, e->collate.operand, out));
     TRY(resolve_unknown(p, *out, out));
     const struct type_info *info = type_info((*out)->type.oid);
     if (!info || info->category != 'S') return fail_at(p, e->position, STATUS_DATATYPE_MISMATCH, "collations are not supported by type %s", type_text(p, (*out)->type));
     return STATUS_OK;
 }
 
-enum status bind(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
+enum status bind_node(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
 {
     struct scalar *s;
     struct query *q;
@@ -1167,7 +1167,7 @@ enum status bind(struct planner *p, struct scope *scope, const struct expr *e, s
     case EXPR_OPERATOR: return bind_operator(p, scope, e, out);
     case EXPR_AND: case EXPR_OR: return bind_bool_list(p, scope, e, out);
     case EXPR_NOT:
-        TRY(bind(p, scope, e->unary.operand, &s));
+        TRY(bind_node(p, scope, e->unary.operand, &s));
         TRY(coerce_boolean(p, s, "NOT", &s));
         *out = make_not(p, s, e->position);
         return STATUS_OK;
@@ -1236,7 +1236,7 @@ enum status bind_boolean(struct planner *p, struct scope *scope, const struct ex
     scope->clause = strcmp(clause, "JOIN/ON") == 0 ? "JOIN conditions" : clause;
     if (strcmp(clause, "HAVING") != 0) scope->aggregates_ok = false;
     scope->windows_ok = scope->sets_ok = false;
-    enum status status = bind(p, scope, e, &s);
+    enum status status = bind_node(p, scope, e, &s);
     scope->clause = save;
     scope->aggregates_ok = aggregates;
     scope->windows_ok = windows;

@@ -92,9 +92,11 @@ enum status session_open(const struct session_options *options, struct session *
     thread_wait_hooks = &engine_latch_hooks;
     settings_open(session);
     if (options->application_name && options->application_name[0]) {
+        session->client = NULL;                               /* the server floor reports the first values by itself */
         status = settings_set(session, "application_name", options->application_name, SETTING_SESSION);
         if (status)
             error_clear();
+        session->client = options->client;
     }
     latch_acquire(&sessions_latch, LATCH_EXCLUSIVE);
     session->next_session = sessions_first;

@@ -73,6 +73,10 @@ enum status heap_fetch_version(const struct heap *, uint64_t row_id, const uint1
 struct heap_version { xid_t xmin, xmax; command_t cmin, cmax; uint64_t newer; };
 enum status heap_version(const struct heap *, uint64_t row_id, struct heap_version *out, bool *found) MUST_CHECK;
 
+/* For building an index: by slot of a pinned page, the slot whose row id an index entry for that version carries (HEAP_NO_ROOT: none). */
+#define HEAP_NO_ROOT 0xFFFF
+enum status heap_page_roots(const struct heap *, struct page_ref *pinned, uint16_t slot_count, uint16_t *roots) MUST_CHECK;
+
 /* ---- changing ---- the rows' statement number is txn_command(txn). */
 /* Rows of a batch (its selected positions; columns in table order, all of them); row_ids[i] for the i-th selected. Many rows go into one mtr.
  * STRING_TOO_LONG/LIMIT_EXCEEDED where a row cannot be stored. */

@@ -160,7 +160,7 @@ enum status push_rows(struct local *local, const struct rows *rows, uint64_t *gr
 enum status run_check(struct worker *worker)
 {
     if (worker->number)
-        return atomic_load_explicit(&worker->run->stop, memory_order_relaxed) ? STATUS_STOP : STATUS_OK;
+        return atomic_load_explicit(worker->stop, memory_order_relaxed) ? STATUS_STOP : STATUS_OK;
     return session_check_interrupts();
 }
 
@@ -466,19 +466,30 @@ enum status exec_run(struct exec_request *request)
     if (run.counters)
         run.counters->run_us = now_us() - from;
     spill_close_all(&run);
+    worker_arenas_close(&run);
     arena_close(arena);
     return status;
+}
+
+void run_open_plain(struct run *run, struct session *session, struct arena *arena)
+{
+    enum status status = run_open(run, session, arena, NULL, session_txn(session) ? session_snapshot(session) : NULL, NULL);
+    ASSERT(status == STATUS_OK);
+    run->outer = arena_array(arena, struct value, 1);
+}
+
+void run_close_plain(struct run *run)
+{
+    spill_close_all(run);
 }
 
 enum status exec_scalar(struct session *session, const struct scalar *scalar, const struct value *parameters, struct arena *arena, struct value *out)
 {
     struct run run;
     struct arena *scratch = arena_open(NULL, "scalar");
-    enum status status = run_open(&run, session, scratch, NULL, session_txn(session) ? session_snapshot(session) : NULL, parameters);
-    struct value none = {0};
-    run.outer = &none;
-    if (!status)
-        status = run_scalar(&run, scalar, out);
+    run_open_plain(&run, session, scratch);
+    run.parameters = parameters;
+    enum status status = run_scalar(&run, scalar, out);
     if (!status && !out->null)
         value_keep(scalar->type, out, arena);
     arena_close(scratch);

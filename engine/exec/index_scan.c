@@ -55,6 +55,8 @@ static enum status index_open(struct exec_node *op)
     struct arena *arena = op->run->arena;
     struct scalar **exprs = arena_array(arena, struct scalar *, plan->bound.equal_count + 3u);
     uint16_t count = 0;
+    if (index_too_young(index, op->run->snapshot))
+        return error_set(STATUS_CONFLICT, "could not serialize access: index \"%s\" is newer than the snapshot", index->name);
     for (; count < plan->bound.equal_count; count++)
         exprs[count] = plan->bound.equal[count];
     if (plan->bound.low) exprs[count++] = plan->bound.low;

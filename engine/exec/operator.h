@@ -44,6 +44,7 @@ struct worker {                          /* one thread's share of a run; number 
     uint16_t number;
     uint8_t  morsel_level;               /* grains come to it in whole aligned runs of 2^morsel_level; 63: all of them, rising */
     struct arena *arena;
+    const _Atomic bool *stop;            /* workers: come home */
 };
 
 /* One run of a plan. The leader's, but for what is read-only while workers run. */
@@ -63,9 +64,9 @@ struct run {
     struct worker leader;
     struct latch spill_latch;
     struct spill_file *spills;           /* open temporary files; under spill_latch */
+    struct kept_arena { struct kept_arena *next; struct arena *arena; } *worker_arenas;   /* workers' memory that sinks live in; closed at the end */
     int      nesting;                    /* > 0: inside a nested loop's right side or a subquery: no workers there */
     int64_t  work_mem;
-    _Atomic bool stop;                   /* workers: come home */
     struct result *result;               /* where the rows go; keeps copies while pins are held */
     uint64_t changed;                    /* rows inserted, updated, deleted */
     const struct settings *settings;
@@ -146,6 +147,9 @@ enum status run_check(struct worker *) MUST_CHECK;
 struct row_receiver { enum status (*take)(struct row_receiver *, const struct batch *); };
 enum status node_drain(struct exec_node *, struct row_receiver *) MUST_CHECK;
 
+/* A run without a plan, for writing rows from elsewhere (COPY, index builds). */
+void        run_open_plain(struct run *, struct session *, struct arena *);
+void        run_close_plain(struct run *);
 /* A node's programs, compiled at the first use and kept with the plan. number: which of the node's. */
 enum status node_program(struct exec_node *, uint16_t number, struct scalar *const *exprs, uint16_t count, struct program **out) MUST_CHECK;
 enum status node_filter(struct exec_node *, uint16_t number, struct scalar *filter, struct program **out) MUST_CHECK;
@@ -180,14 +184,17 @@ bool     seq_scan_done(const struct exec_node *);                               
 /* Claims and scans morsels until none is left or the limit is met. */
 enum status seq_scan_work(struct local *, void (*claimed)(void *, uint64_t first, uint64_t end), void *context) MUST_CHECK;
 
+/* index_build.c: the index was made over rows whose older versions it can't find, and the snapshot may want those. */
+bool     index_too_young(const struct index *, const struct snapshot *);
+
 /* ---- workers.c, gather.c ---- */
+void     worker_arenas_close(struct run *);
 struct task { void (*run)(struct task *); struct task *next; const struct type_env *env; int32_t pid; };
 /* Hands tasks to the pool (or spawns a thread each): one latch, one broadcast. */
 void     workers_submit(struct task *const *tasks, uint16_t count);
 bool     workers_available(void);
 /* May the pipeline that ends in this operator run in several workers? How many; else 0. */
 uint16_t pipeline_workers(const struct exec_node *top);
-struct exec_node *pipeline_source(const struct exec_node *top);
 enum status gather_run(struct exec_node *top, struct local *next, uint16_t workers) MUST_CHECK;
 enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, const struct sink_class *, uint16_t workers) MUST_CHECK;
 

@@ -206,6 +206,7 @@ struct prepared_plan {
     uint16_t outer_slot_count;
     uint16_t parameter_count; struct sql_type *parameter_types;
     uint16_t cte_count; struct plan **ctes; bool *cte_recursive;     /* run once each, when first read */
+    const char **cte_names;
     enum statement_kind kind;            /* SELECT, INSERT, UPDATE, DELETE */
     bool     returns_rows, read_only, has_volatile;
     uint32_t table_count; struct planned_table { uint32_t oid; enum table_lock mode; } *tables;   /* to lock (again) before each run of a kept plan */
@@ -221,7 +222,7 @@ struct plan_request { struct session *session; struct arena *arena; const char *
 enum status plan_statement(struct plan_request *, struct prepared_plan **out) MUST_CHECK;
 /* EXPLAIN's text lines from a plan; counters (may be NULL) from a run: engine/exec/exec.h. */
 struct exec_counters;
-struct explain_options { bool analyze, verbose, costs, buffers, timing, summary; int format; /* 0 text, 1 json, … */ };
+struct explain_options { bool analyze, verbose, costs, buffers, timing, summary; int format; /* 0 text, 1 json, … */ uint64_t planning_us; /* for "Planning Time" */ };
 enum status explain_plan(const struct prepared_plan *, const struct explain_options *, const struct exec_counters *, struct arena *,
                          char ***lines, int *line_count) MUST_CHECK;
 /* One expression on its own, over a table's columns in order (CHECK, DEFAULT, index expressions): aggregates, subqueries and windows are refused

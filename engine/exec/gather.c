@@ -1,0 +1,440 @@
+/* engine/exec/gather.c - pipelines run by several workers, and what the leader does meanwhile.
+ *
+ * The parallel part of a pipeline begins at a table scan. Each of N workers has locals of its own for every operator of it and
+ * claims morsels of the scan. It ends either in a sink that has a part for each worker (aggregate, sort, hash build), or in
+ * *boxes*: one a grain, in which a worker leaves copies of what it made of the grain. The leader takes the boxes in the
+ * order of the grains and pushes them on; it judges nothing itself.
+ *
+ *     box:  EMPTY --claimed--> FILLING --grain done, or failed--> DONE --leader took it--> EMPTY
+ *
+ * 1. Boxes are a ring of WINDOW grains; no grain is claimed whose box is not free. A worker that can't claim goes home, and is
+ *    sent again when half the window is free: no worker waits for a client, and none keeps a pin or latch while it isn't working.
+ * 2. An error belongs to its grain. Grains before it are worked on as if nothing had happened; later ones aren't begun. It is
+ *    raised when the leader comes to its box, if it ever does: a LIMIT may be met before. In a sink, the error of the
+ *    lowest grain is raised when all are home.
+ * 3. Who wants no more (LIMIT, an interrupt, an error) sets stop; workers look at it at every page. The leader
+ *    always waits until all are home.
+ * 4. The last worker may still stand in the exchange's latch when the leader has seen it home; so exchanges are used again,
+ *    never freed, and their latches are made once. */
+#include <stddef.h>
+#include <stdlib.h>
+#include "base/latch.h"
+#include "engine/exec/operator.h"
+
+#define WINDOW 64
+
+struct exchange;
+struct hand {                            /* one worker of the pipeline */
+    struct task task;
+    struct exchange *x;
+    struct worker worker;
+    struct local *source, *sink;
+    struct local **locals;               /* of the operators, from the top down */
+    uint64_t grain;                      /* being worked on */
+    bool working;                        /* under the latch */
+    enum status status;
+};
+
+enum box_state { EMPTY, FILLING, DONE };
+struct box { enum box_state state; struct arena *arena; struct rows rows; struct error error; bool failed; };
+
+struct exchange {
+    struct latch latch;                  /* guards states, working, and what follows */
+    struct condition changed;
+    struct exchange *next_free;
+    _Atomic bool stop;
+    uint16_t home;                       /* hands that are not working */
+    uint64_t wanted;                     /* the grain that the leader waits for */
+    uint64_t failed_grain;               /* lowest grain with an error; UINT64_MAX none */
+    struct error error;                  /* of it, in a sink */
+    /* not changed while workers work */
+    struct run *run;
+    struct exec_node *top, *source;
+    struct hand *hands; uint16_t hand_count;
+    uint16_t depth;                      /* operators in the pipeline */
+    const struct sink_class *sink_class; struct exec_node *sink_op;
+    struct box *boxes;
+};
+
+/* Rule 4. */
+static struct latch free_latch = { .rank = RANK_LEAF };
+static struct exchange *free_exchanges;
+
+static struct exchange *exchange_take(void)
+{
+    latch_acquire(&free_latch, LATCH_EXCLUSIVE);
+    struct exchange *x = free_exchanges;
+    if (x)
+        free_exchanges = x->next_free;
+    latch_release(&free_latch);
+    if (x) {
+        size_t kept = offsetof(struct exchange, next_free);
+        memset((uint8_t *)x + kept, 0, sizeof *x - kept);
+        return x;
+    }
+    x = calloc(1, sizeof *x);
+    if (!x)
+        panic("out of memory");
+    latch_init(&x->latch, RANK_EXCHANGE, 0, 0, 0);
+    condition_init(&x->changed, "exchange");
+    return x;
+}
+
+static void exchange_give(struct exchange *x)
+{
+    latch_acquire(&free_latch, LATCH_EXCLUSIVE);
+    x->next_free = free_exchanges;
+    free_exchanges = x;
+    latch_release(&free_latch);
+}
+
+struct box_local { struct local local; struct hand *hand; };
+
+void worker_arenas_close(struct run *run)
+{
+    while (run->worker_arenas) {
+        struct kept_arena *kept = run->worker_arenas;
+        run->worker_arenas = kept->next;
+        arena_close(kept->arena);
+    }
+}
+
+uint16_t pipeline_workers(const struct exec_node *top)
+{
+    const struct run *run = top->run;
+    int most = run->settings ? run->settings->max_parallel_workers_per_gather : 0;
+    if (most < 2 || run->nesting > 0 || !run->plan || !workers_available())
+        return 0;
+    const struct exec_node *op = top;
+    for (;; op = op->left) {
+        if (!op || op->serial || !op->class->parallel)
+            return 0;
+        if (op->class == &seq_scan_class)
+            break;
+    }
+    uint64_t workers = op->plan->workers_planned, grains = seq_scan_grains(op);
+    if (workers > (uint64_t)most)
+        workers = (uint64_t)most;
+    if (workers > grains)
+        workers = grains;
+    return workers < 2 ? 0 : (uint16_t)workers;
+}
+
+/* ---- in the workers ---- */
+
+static void claimed(void *context, uint64_t first, uint64_t end)
+{
+    struct hand *hand = context;
+    struct exchange *x = hand->x;
+    hand->grain = first;
+    if (!x->boxes)
+        return;
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    for (uint64_t g = first; g < end; g++)
+        x->boxes[g % WINDOW].state = FILLING;
+    latch_release(&x->latch);
+}
+
+static enum status box_take(struct local *local, const struct batch *batch)
+{
+    struct hand *hand = ((struct box_local *)local)->hand;
+    struct exchange *x = hand->x;
+    struct box *box = &x->boxes[hand->grain % WINDOW];
+    ASSERT_SLOW(batch->grain == hand->grain);
+    if (!box->arena)
+        box->arena = arena_open(NULL, "box");
+    if (box->rows.column_count == 0 && box->rows.count == 0)
+        rows_open(&box->rows, box->arena, x->top->plan->types, x->top->plan->column_count);
+    rows_append(&box->rows, batch);
+    return STATUS_OK;
+}
+
+static enum status box_grain_end(struct local *local, uint64_t grain)
+{
+    struct hand *hand = ((struct box_local *)local)->hand;
+    struct exchange *x = hand->x;
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    x->boxes[grain % WINDOW].state = DONE;
+    hand->grain = grain + 1;
+    bool late = grain + 1 > x->failed_grain;
+    if (grain == x->wanted)
+        condition_wake_all(&x->changed);
+    latch_release(&x->latch);
+    return late ? STATUS_STOP : STATUS_OK;
+}
+
+static void hand_run(struct task *task)
+{
+    struct hand *hand = (struct hand *)task;
+    struct exchange *x = hand->x;
+    enum status status = seq_scan_work(hand->source, claimed, hand);
+    ASSERT(pool_pins_held() == 0);
+    if (!status && x->sink_class && x->sink_class->done && seq_scan_done(x->source))
+        status = x->sink_class->done(hand->sink);
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    hand->status = status;
+    if (status && status != STATUS_STOP) {
+        bool first = hand->grain < x->failed_grain;
+        if (first)
+            x->failed_grain = hand->grain;
+        if (x->boxes) {
+            struct box *box = &x->boxes[hand->grain % WINDOW];
+            box->state = DONE;
+            box->failed = true;
+            error_save(&box->error);
+        } else if (first) {
+            error_free(&x->error);
+            error_save(&x->error);
+        }
+        seq_scan_limit(x->source, 0);    /* rule 2: claims go up, so whatever is lower is claimed already */
+    }
+    hand->working = false;
+    x->home++;
+    condition_wake_all(&x->changed);
+    latch_release(&x->latch);            /* the exchange may be gone from here on */
+}
+
+/* ---- in the leader ---- */
+
+static enum status hand_make(struct exchange *x, uint16_t number, uint8_t morsel_level)
+{
+    struct hand *hand = &x->hands[number];
+    struct arena *arena = arena_open(NULL, "worker");
+    hand->x = x;
+    hand->worker = (struct worker){ .run = x->run, .number = (uint16_t)(number + 1), .morsel_level = morsel_level, .arena = arena, .stop = &x->stop };
+    hand->task = (struct task){ .run = hand_run, .env = type_env, .pid = session_pid(x->run->session) };
+    hand->locals = arena_array(arena, struct local *, x->depth);
+    struct kept_arena *kept = arena_new(x->run->arena, struct kept_arena);
+    *kept = (struct kept_arena){ .next = x->run->worker_arenas, .arena = arena };
+    x->run->worker_arenas = kept;
+    enum status status = STATUS_OK;
+    if (x->sink_class) {
+        status = sink_make(x->sink_op, x->sink_class, &hand->worker, &hand->sink);
+    } else {
+        struct box_local *box = arena_new(arena, struct box_local);
+        box->local = (struct local){ .op = x->top, .worker = &hand->worker, .take = box_take, .grain_end = box_grain_end };
+        box->hand = hand;
+        hand->sink = &box->local;
+    }
+    struct local *next = hand->sink;
+    struct exec_node *op = x->top;
+    for (uint16_t d = 0; d < x->depth && !status; d++, op = op->left) {
+        status = local_make(op, &hand->worker, next, &hand->locals[d]);
+        next = hand->locals[d];
+    }
+    hand->source = next;
+    return status;
+}
+
+static enum status exchange_open(struct exchange *x, struct exec_node *top, uint16_t workers, uint8_t morsel_level)
+{
+    x->run = top->run;
+    x->top = top;
+    x->failed_grain = UINT64_MAX;
+    x->wanted = UINT64_MAX;
+    enum status status = STATUS_OK;
+    for (struct exec_node *op = top; !status; op = op->left) {
+        x->depth++;
+        x->source = op;
+        if (op->class->prepare)
+            status = op->class->prepare(op);
+        if (op->class == &seq_scan_class)
+            break;
+    }
+    x->hands = arena_array(x->run->arena, struct hand, workers);
+    x->hand_count = workers;
+    x->home = workers;
+    for (uint16_t i = 0; i < workers && !status; i++)
+        status = hand_make(x, i, morsel_level);
+    return status;
+}
+
+/* Sends the hands that are at home, if there is something to claim. Latched. */
+static uint16_t pick_idle(struct exchange *x, struct task **tasks)
+{
+    uint16_t n = 0;
+    if (seq_scan_done(x->source) || x->failed_grain != UINT64_MAX)
+        return 0;
+    for (uint16_t i = 0; i < x->hand_count; i++)
+        if (!x->hands[i].working) {
+            x->hands[i].working = true;
+            x->home--;
+            tasks[n++] = &x->hands[i].task;
+        }
+    return n;
+}
+
+static void send(struct exchange *x)
+{
+    struct task *tasks[x->hand_count];
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    uint16_t n = pick_idle(x, tasks);
+    latch_release(&x->latch);
+    if (n)
+        workers_submit(tasks, n);
+}
+
+/* Waits until all are home; an interrupt makes them come at once. */
+static enum status wait_home(struct exchange *x)
+{
+    enum status status = STATUS_OK;
+    struct error saved = {0};
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    while (x->home < x->hand_count) {
+        enum wake wake = condition_wait_until(&x->changed, &x->latch, 0, status == STATUS_OK);
+        if (wake != WAKE_INTERRUPTED || status)
+            continue;
+        latch_release(&x->latch);
+        status = session_check_interrupts();
+        if (status) {
+            error_save(&saved);
+            atomic_store_explicit(&x->stop, true, memory_order_relaxed);
+        }
+        latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    }
+    latch_release(&x->latch);
+    return status ? error_restore(&saved) : STATUS_OK;
+}
+
+static void add_counters(struct exchange *x, uint64_t from_us, bool top_too)
+{
+    if (!x->run->counters)
+        return;
+    struct exec_node *op = x->top;
+    for (uint16_t d = 0; d < x->depth; d++, op = op->left) {
+        for (uint16_t h = 0; h < x->hand_count; h++)
+            if (d > 0 || top_too)
+                op->counters->rows += x->hands[h].locals[d]->rows;
+        op->counters->workers_launched = x->hand_count;
+        if (d > 0 || top_too) {
+            op->counters->loops++;
+            op->counters->total_us += now_us() - from_us;
+        }
+    }
+}
+
+/* ---- boxes ---- */
+
+/* The box of the grain, once it is done. */
+static enum status box_await(struct exchange *x, uint64_t grain, struct box **out)
+{
+    struct box *box = *out = &x->boxes[grain % WINDOW];
+    enum status status = STATUS_OK;
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    x->wanted = grain;
+    while (box->state != DONE && !status) {
+        if (x->home == x->hand_count) {  /* all are home and the box isn't done: send them again */
+            latch_release(&x->latch);
+            send(x);
+            latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+            if (box->state == DONE)
+                break;
+        }
+        if (condition_wait_until(&x->changed, &x->latch, 0, true) == WAKE_INTERRUPTED) {
+            latch_release(&x->latch);
+            status = session_check_interrupts();
+            latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+        }
+    }
+    x->wanted = UINT64_MAX;
+    latch_release(&x->latch);
+    return status;
+}
+
+static enum status take_boxes(struct exchange *x, struct local *leader)
+{
+    uint64_t grains = seq_scan_grains(x->source);
+    enum status status = STATUS_OK;
+    for (uint64_t grain = 0; grain < grains && !status; grain++) {
+        struct box *box;
+        status = box_await(x, grain, &box);
+        if (status)
+            break;
+        for (uint32_t c = 0; c < box->rows.chunk_count && !status; c++) {
+            struct batch batch;
+            rows_chunk(&box->rows, c, &batch);
+            batch.grain = grain;
+            status = run_check(leader->worker);
+            if (!status)
+                status = local_push(leader, &batch);
+        }
+        if (!status && box->failed)
+            status = error_restore(&box->error);
+        if (status)
+            break;
+        box->rows = (struct rows){0};
+        if (box->arena)
+            arena_reset(box->arena);
+        latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+        box->state = EMPTY;
+        bool failed = x->failed_grain != UINT64_MAX;
+        uint16_t home = x->home;
+        latch_release(&x->latch);
+        if (!failed && (grain + 1) % 4 == 0)
+            seq_scan_limit(x->source, grain + 1 + WINDOW);
+        if (home && !failed && (grain + 1) % (WINDOW / 2) == 0)
+            send(x);
+    }
+    return status;
+}
+
+enum status gather_run(struct exec_node *top, struct local *next, uint16_t workers)
+{
+    struct exchange *x = exchange_take();
+    struct local leader = { .op = top, .worker = &top->run->leader, .next = next };
+    uint64_t from = now_us();
+    enum status status = exchange_open(x, top, workers, 0);
+    if (!status) {
+        x->boxes = arena_array(top->run->arena, struct box, WINDOW);
+        seq_scan_share(x->source, 1, WINDOW);
+        send(x);
+        status = take_boxes(x, &leader);
+    }
+    struct error saved = {0};
+    if (status)
+        error_save(&saved);
+    atomic_store_explicit(&x->stop, true, memory_order_relaxed);
+    enum status waited = wait_home(x);
+    add_counters(x, from, false);
+    for (uint32_t b = 0; x->boxes && b < WINDOW; b++) {
+        error_free(&x->boxes[b].error);
+        arena_close(x->boxes[b].arena);
+    }
+    exchange_give(x);
+    if (status)
+        return status == STATUS_STOP ? (error_free(&saved), status) : error_restore(&saved);
+    error_free(&saved);
+    return waited;
+}
+
+/* ---- sinks ---- */
+
+enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, const struct sink_class *class, uint16_t workers)
+{
+    struct exchange *x = exchange_take();
+    uint64_t from = now_us();
+    /* morsels: aligned runs of 2^level grains, several for each worker */
+    struct exec_node *source = child;
+    while (source->class != &seq_scan_class)
+        source = source->left;
+    uint8_t level = 0;
+    while (level < 4 && seq_scan_grains(source) >> (level + 1) >= 8u * workers)
+        level++;
+    x->sink_class = class;
+    x->sink_op = op;
+    enum status status = exchange_open(x, child, workers, level);
+    if (!status) {
+        seq_scan_share(x->source, 1ULL << level, UINT64_MAX);
+        send(x);
+        status = wait_home(x);
+        if (!status && x->failed_grain != UINT64_MAX)
+            status = error_restore(&x->error);
+        error_free(&x->error);
+        add_counters(x, from, true);
+        for (uint16_t i = 0; i < workers && !status; i++)
+            if (class->combine)
+                status = class->combine(op, x->hands[i].sink);
+    }
+    exchange_give(x);
+    return status;
+}

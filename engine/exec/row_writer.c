@@ -1,0 +1,44 @@
+/* engine/exec/row_writer.c - rows from elsewhere: COPY, CREATE TABLE AS. */
+#include "engine/exec/write.h"
+#include "engine/plan/modify.h"
+
+struct row_writer {
+    struct run run;
+    struct arena *arena;
+    struct table_writer *writer;
+    uint64_t *row_ids;
+    struct vector *columns;
+};
+
+enum status row_writer_open(struct session *session, struct arena *arena, const struct table *table, struct row_writer **out)
+{
+    struct row_writer *w = arena_new(arena, struct row_writer);
+    struct table_writes *writes;
+    w->arena = arena_open(arena, "row writer");
+    run_open_plain(&w->run, session, w->arena);
+    w->row_ids = arena_alloc(w->arena, BATCH_MAX * sizeof *w->row_ids);
+    w->columns = arena_array(w->arena, struct vector, table->column_count + 1u);
+    *out = w;
+    enum status status = bind_table_writes(session, w->arena, table, &writes);
+    if (!status)
+        status = table_writer_open(&w->run, w->arena, writes, &w->writer);
+    return status;
+}
+
+enum status row_writer_rows(struct row_writer *w, const struct batch *rows)
+{
+    struct batch mine = *rows;
+    memcpy(w->columns, rows->columns, w->writer->table->column_count * sizeof *w->columns);
+    mine.columns = w->columns;           /* generated columns are put there */
+    enum status status = table_writer_complete(w->writer, &mine);
+    if (!status)
+        status = table_writer_insert(w->writer, &mine, w->row_ids);
+    return status ? status : session_check_interrupts();
+}
+
+enum status row_writer_close(struct row_writer *w)
+{
+    enum status status = table_writer_finish(w->writer);
+    run_close_plain(&w->run);
+    return status;
+}

@@ -84,7 +84,7 @@ static enum status set_one(struct planner *p, struct scope *scope, const struct 
     }
     if (!value) {
         scope->clause = "UPDATE";
-        TRY(bind(p, scope, e, &value));
+        TRY(bind_node(p, scope, e, &value));
     }
     return assign_value(p, value, column, target->position, &assigned[c]);
 }
@@ -180,7 +180,7 @@ static enum status insert_values(struct planner *p, struct scope *scope, struct 
             bool skip;
             TRY(check_generated(p, st, column, e->position, &skip));
             struct scalar *v;
-            TRY(bind(p, inside, e, &v));
+            TRY(bind_node(p, inside, e, &v));
             TRY(assign_value(p, v, column, e->position, &s->rows[r][c]));
             if (skip) s->rows[r][c] = default_of(p, q->writes, columns[c]);
             only_default[c] = false;
@@ -246,7 +246,7 @@ static enum status find_arbiter(struct planner *p, struct scope *scope, struct q
         if (e->column) {
             if (find_target_column(t, e->column) < 0) return fail_at(p, e->position, STATUS_UNDEFINED_COLUMN, "column \"%s\" does not exist", e->column);
         } else
-            TRY(bind(p, scope, e->expr, &exprs[k]));
+            TRY(bind_node(p, scope, e->expr, &exprs[k]));
     }
     struct scalars predicate = { 0 };
     if (oc->target_where) TRY(bind_boolean(p, scope, oc->target_where, "WHERE", &predicate));
@@ -260,7 +260,7 @@ static enum status find_arbiter(struct planner *p, struct scope *scope, struct q
                 if (oc->columns[k]->column) found = ix->columns[c].column == find_target_column(t, oc->columns[k]->column) + 1;
                 else if (ix->columns[c].column == 0) {
                     struct scalar *s;
-                    TRY(bind(p, scope, ix->columns[c].expr, &s));
+                    TRY(bind_node(p, scope, ix->columns[c].expr, &s));
                     found = scalar_equal(s, exprs[k]);
                 }
             }

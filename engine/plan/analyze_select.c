@@ -90,7 +90,7 @@ enum status expand_targets(struct planner *p, struct scope *scope, const struct 
             continue;
         }
         struct scalar *s;
-        TRY(bind(p, scope, e, &s));
+        TRY(bind_node(p, scope, e, &s));
         if (!keep_unknown || s->kind != SCALAR_CONST) {
             if (!(keep_unknown && s->kind == SCALAR_PARAMETER)) TRY(resolve_unknown(p, s, &s));
         }
@@ -177,7 +177,7 @@ static enum status bind_group(struct planner *p, struct scope *scope, struct que
         const char *clause = scope->clause;
         scope->aggregates_ok = scope->windows_ok = scope->sets_ok = false;
         scope->clause = "GROUP BY";
-        enum status status = bind(p, scope, e, &s);
+        enum status status = bind_node(p, scope, e, &s);
         scope->aggregates_ok = aggregates;
         scope->windows_ok = windows;
         scope->sets_ok = sets;
@@ -538,7 +538,7 @@ static enum status analyze_order(struct planner *p, struct scope *scope, struct 
             struct scalar *s;
             const char *clause = scope->clause;
             scope->clause = "ORDER BY";
-            enum status status = bind(p, scope, k->expr, &s);
+            enum status status = bind_node(p, scope, k->expr, &s);
             scope->clause = clause;
             if (status) return status;
             TRY(resolve_unknown(p, s, &s));
@@ -558,7 +558,7 @@ static enum status bind_limit(struct planner *p, struct scope *scope, const stru
     struct scope inside = { .outer = scope->outer, .query = scope->query, .level = scope->level, .clause = clause, .ctes = scope->ctes, .cte_count = scope->cte_count };
     struct scalar *s;
     if (e->kind == EXPR_LITERAL && e->literal.kind == LITERAL_NULL) return STATUS_OK;
-    enum status status = bind(p, &inside, e, &s);
+    enum status status = bind_node(p, &inside, e, &s);
     if (status == STATUS_UNDEFINED_COLUMN && scope->space_count)
         return fail_at(p, e->position, STATUS_INVALID_COLUMN_REFERENCE, "argument of %s must not contain variables", clause);
     if (status) return status;
@@ -638,7 +638,7 @@ static enum status analyze_values(struct planner *p, struct scope *scope, struct
             return fail_at(p, at, STATUS_SYNTAX, "VALUES lists must all be the same length");
         }
         q->rows[i] = arena_array(p->arena, struct scalar *, columns ? columns : 1);
-        for (int c = 0; c < columns; c++) TRY(bind(p, scope, select->rows[i].items[c], &q->rows[i][c]));
+        for (int c = 0; c < columns; c++) TRY(bind_node(p, scope, select->rows[i].items[c], &q->rows[i][c]));
     }
     q->values_rel = planner_rel(p, REL_MADE, "*VALUES*", (uint16_t)columns, q->level);
     struct target_expansion targets = { 0 };
@@ -770,7 +770,7 @@ static enum status analyze_plain(struct planner *p, struct scope *scope, struct 
         TRY(find_target(p, scope, q, e, "SELECT DISTINCT ON", false, &target));
         if (target < 0) {
             struct scalar *s;
-            TRY(bind(p, scope, e, &s));
+            TRY(bind_node(p, scope, e, &s));
             TRY(resolve_unknown(p, s, &s));
             target = add_hidden(p, q, s);
         }

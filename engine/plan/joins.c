@@ -229,7 +229,7 @@ static void add_condition(struct problem *b, struct scalar *s)
         b->condition_capacity = capacity;
     }
     struct judged *c = &b->conditions[b->condition_count++];
-    *c = (struct condition){ .s = s, .mask = mask_of(b, s) };
+    *c = (struct judged){ .s = s, .mask = mask_of(b, s) };
     if (is_equality(s)) {
         c->l = s->args[0];
         c->r = s->args[1];

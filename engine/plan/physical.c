@@ -213,7 +213,7 @@ static enum status bind_for_rel(struct planner *p, struct rel *r, struct expr *e
     struct query *q = query_new(p, STATEMENT_SELECT, 0);
     struct scope scope = { .query = q, .no_subqueries = true, .what = "index expression", .clause = "index expressions" };
     scope_add(p, &scope, space_of_rel(p, r, r->table->name, NULL));
-    return bind(p, &scope, e, out);
+    return bind_node(p, &scope, e, out);
 }
 
 static bool predicate_holds(struct planner *p, struct rel *r, const struct index *ix, const struct scalars *conditions)

@@ -760,6 +760,8 @@ enum status plan_cte(struct planner *p, struct cte_query *c)
     struct prepared_plan *o = p->out;
     o->ctes = arena_grow(p->arena, o->ctes, o->cte_count * sizeof *o->ctes, (o->cte_count + 1u) * sizeof *o->ctes);
     o->cte_recursive = arena_grow(p->arena, o->cte_recursive, o->cte_count, o->cte_count + 1u);
+    o->cte_names = arena_grow(p->arena, o->cte_names, o->cte_count * sizeof *o->cte_names, (o->cte_count + 1u) * sizeof *o->cte_names);
+    o->cte_names[o->cte_count] = c->name;
     uint16_t at = o->cte_count++;
     o->ctes[at] = NULL;
     o->cte_recursive[at] = c->recursive;
@@ -1010,7 +1012,7 @@ enum status bind_expression(struct session *session, struct arena *arena, const 
         scope_add(&p, &scope, space_of_rel(&p, r, table->name, table->schema_name));
     }
     struct scalar *s;
-    TRY(bind(&p, &scope, e, &s));
+    TRY(bind_node(&p, &scope, e, &s));
     if (wanted.oid) {
         if (s->type.oid != wanted.oid && !can_coerce(s->type.oid, wanted.oid, CAST_ASSIGNMENT)) {
             if (wanted.oid == OID_BOOL) return fail_at(&p, s->position, STATUS_DATATYPE_MISMATCH, "argument of %s must be type boolean, not type %s", what, type_text(&p, s->type));

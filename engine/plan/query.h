@@ -255,7 +255,7 @@ void planner_lock_note(struct planner *, uint32_t table, enum table_lock);
 enum status scope_open_target(struct planner *, struct scope *, const struct relation_name *, const char *alias, const char *verb, struct rel **out) MUST_CHECK;
 
 /* ---- analyze_expr.c ---- */
-enum status bind(struct planner *, struct scope *, const struct expr *, struct scalar **out) MUST_CHECK;
+enum status bind_node(struct planner *, struct scope *, const struct expr *, struct scalar **out) MUST_CHECK;
 enum status bind_boolean(struct planner *, struct scope *, const struct expr *, const char *clause, struct scalars *conjuncts) MUST_CHECK;
 enum status bind_row_or_scalar(struct planner *, struct scope *, const struct expr *, struct scalar ***items, uint16_t *count) MUST_CHECK;
 enum status bind_set_function(struct planner *, struct scope *, const struct expr *, const struct function **f, struct scalar ***args, uint16_t *count, struct sql_type *result, struct scalar **plain) MUST_CHECK;

@@ -1,5 +1,6 @@
 /* engine/ddl_rows.c - rows of pg_class, pg_attribute and pg_attrdef; how names are made; queries that DDL asks of existing rows. */
 #include "engine/ddl.h"
+#include "engine/type_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,38 +214,7 @@ char *ddl_qualified(struct arena *arena, const char *schema, const char *name)
 enum status ddl_type(struct ddl *d, const struct type_name *n, struct sql_type *out)
 {
     (void)d;
-    const struct type_info *t = NULL;
-    if (!n->schema || !strcmp(n->schema, "pg_catalog"))
-        t = type_by_name(n->name);
-    if (!t && n->schema)
-        return ddl_fail(n->position, STATUS_UNDEFINED_OBJECT, "type \"%s.%s\" does not exist", n->schema, n->name);
-    if (!t)
-        return ddl_fail(n->position, STATUS_UNDEFINED_OBJECT, "type \"%s\" does not exist", n->name);
-    int32_t typmod = -1, modifiers[4];
-    int count = n->modifiers.count;
-    if (count > 4)
-        return ddl_fail(n->position, STATUS_INVALID_PARAMETER_VALUE, "invalid type modifier");
-    for (int i = 0; i < count; i++) {
-        const struct expr *e = n->modifiers.items[i];
-        bool minus = e->kind == EXPR_OPERATOR && !e->op.left && !strcmp(e->op.name, "-");
-        if (minus)
-            e = e->op.right;
-        if (e->kind != EXPR_LITERAL || e->literal.kind != LITERAL_INTEGER || e->literal.integer > INT32_MAX || e->literal.integer < INT32_MIN)
-            return ddl_fail(e->position, STATUS_INVALID_PARAMETER_VALUE, "type modifiers must be simple constants or identifiers");
-        modifiers[i] = (int32_t)(minus ? -e->literal.integer : e->literal.integer);
-    }
-    if (count) {
-        enum status status = type_typmod(t->oid, modifiers, count, &typmod);
-        if (status) {
-            error_position(n->position);
-            return status;
-        }
-    }
-    uint32_t oid = t->oid;
-    if (n->dimensions > 0 && !(oid = type_array_of(oid)))
-        return ddl_fail(n->position, STATUS_UNDEFINED_OBJECT, "could not find array type for data type %s", t->sql_name);
-    *out = type_make(oid, typmod);
-    return STATUS_OK;
+    return type_from_name(n, out);
 }
 
 /* ---------------------------------------------------------------- values */

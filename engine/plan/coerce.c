@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/plan/query.h"
+#include "engine/type_name.h"
 #include "engine/types/numeric.h"
 
 #define OID_ANYNONARRAY 2776
@@ -548,37 +549,6 @@ enum status make_operator(struct planner *p, const char *schema, const char *nam
 
 enum status type_name_resolve(struct planner *p, const struct type_name *n, struct sql_type *out)
 {
-    const struct type_info *t = NULL;
-    if (!n->schema || strcmp(n->schema, "pg_catalog") == 0) t = type_by_name(n->name);
-    if (!t) {
-        if (n->schema) return fail_at(p, n->position, STATUS_UNDEFINED_OBJECT, "type \"%s.%s\" does not exist", n->schema, n->name);
-        return fail_at(p, n->position, STATUS_UNDEFINED_OBJECT, "type \"%s\" does not exist", n->name);
-    }
-    int32_t typmod = -1;
-    if (n->modifiers.count) {
-        int32_t modifiers[4];
-        int count = n->modifiers.count;
-        if (count > 4) return fail_at(p, n->position, STATUS_INVALID_PARAMETER_VALUE, "invalid type modifier");
-        for (int i = 0; i < count; i++) {
-            const struct expr *e = n->modifiers.items[i];
-            if (e->kind == EXPR_OPERATOR && !e->op.left && strcmp(e->op.name, "-") == 0 && e->op.right->kind == EXPR_LITERAL && e->op.right->literal.kind == LITERAL_INTEGER)
-                modifiers[i] = (int32_t)-e->op.right->literal.integer;
-            else if (e->kind == EXPR_LITERAL && e->literal.kind == LITERAL_INTEGER && e->literal.integer <= INT32_MAX && e->literal.integer >= INT32_MIN)
-                modifiers[i] = (int32_t)e->literal.integer;
-            else
-                return fail_at(p, e->position, STATUS_INVALID_PARAMETER_VALUE, "type modifiers must be simple constants or identifiers");
-        }
-        enum status status = type_typmod(t->oid, modifiers, count, &typmod);
-        if (status) {
-            error_position(n->position);
-            return status;
-        }
-    }
-    uint32_t oid = t->oid;
-    if (n->dimensions > 0) {
-        oid = type_array_of(oid);
-        if (!oid) return fail_at(p, n->position, STATUS_UNDEFINED_OBJECT, "could not find array type for data type %s", t->sql_name);
-    }
-    *out = type_make(oid, typmod);
-    return STATUS_OK;
+    (void)p;
+    return type_from_name(n, out);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine/autovacuum.h"
+#include "engine/functions.h"
 
 /* Temporary files of a crashed server. They are unlinked when made, so this seldom finds any. */
 static enum status temporary_directory(const char *directory)
@@ -34,6 +35,7 @@ enum status engine_open(const struct engine_options *options, struct engine **ou
 {
     struct engine *engine = calloc(1, sizeof *engine);
     ASSERT(engine);
+    functions_open();
     engine->directory = strdup(options->directory);
     latch_init(&engine->latch, RANK_SERVER, 0, 0, 0);
     condition_init(&engine->wake, "autovacuum");

@@ -1,0 +1,21 @@
+/* engine/describe.h - what is defined, as SQL text: pg_get_indexdef, pg_get_constraintdef, pg_get_viewdef, pg_get_expr and the lists
+ * that show them. Texts are PostgreSQL's where the deparser can tell; relations that the search path finds go without their schema. */
+#ifndef ENGINE_DESCRIBE_H
+#define ENGINE_DESCRIBE_H
+
+#include "engine/catalog/rows.h"
+
+/* *out NULL: there is no such thing. */
+enum status describe_index(struct session *, struct arena *, uint32_t oid, int column, bool pretty, char **out) MUST_CHECK;
+enum status describe_constraint(struct session *, struct arena *, uint32_t oid, bool pretty, char **out) MUST_CHECK;
+enum status describe_view(struct session *, struct arena *, uint32_t oid, char **out) MUST_CHECK;
+char       *describe_expr(struct session *, struct arena *, const char *text, bool pretty);
+/* "t", or "s.t" when the search path doesn't find it; quoted as needed. */
+char       *describe_relation_name(struct session *, struct arena *, const char *schema, const char *name, uint32_t oid);
+/* Any relation's name by oid, indexes included; false: none. */
+enum status describe_relation(struct session *, struct arena *, uint32_t oid, const char **schema, const char **name, char *kind) MUST_CHECK;
+/* Would the bare name find this relation? */
+enum status relation_visible(struct session *, uint32_t schema, const char *name, bool *out) MUST_CHECK;
+enum status relation_by_name(struct session *, const char *schema, const char *name, uint32_t *oid) MUST_CHECK;   /* indexes too; 0 none */
+
+#endif

@@ -7,7 +7,7 @@
  *
  * Every value is a hash of (table, row, column): the same scale gives the same bytes on every machine and in any order. Scale 1 has
  * 1,500,000 orders of 1 to 7 lines each. Sizes, ranges and dependencies between columns follow TPC-H's description; the texts
- * are ours, so query answers differ from the benchmark's published ones. */
+ * are ours, so query answers differ from the benchmark's published ones. char(n) values come padded, as COPY writes them out again. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -129,7 +129,7 @@ static void line_print(const struct line *line)
     putchar('\t');
     date(line->receipt);
     comment(text, LINEITEM, row, 16, 10, 43);
-    printf("\t%s\t%s\t%s\n", PICK_WORD(instructions, LINEITEM, row, 14), PICK_WORD(modes, LINEITEM, row, 15), text);
+    printf("\t%-25s\t%-10s\t%s\n", PICK_WORD(instructions, LINEITEM, row, 14), PICK_WORD(modes, LINEITEM, row, 15), text);
 }
 
 static void lineitem(void)
@@ -190,7 +190,7 @@ static void orders(void)
         putchar('\t');
         date(pick(ORDERS, order, 4, 0, LAST_ORDER_DAY));
         comment(text, ORDERS, order, 9, 19, 78);
-        printf("\t%s\tClerk#%09" PRId64 "\t0\t%s\n", PICK_WORD(priorities, ORDERS, order, 6), pick(ORDERS, order, 7, 1, size.orders / 1000 + 1), text);
+        printf("\t%-15s\tClerk#%09" PRId64 "\t0\t%s\n", PICK_WORD(priorities, ORDERS, order, 6), pick(ORDERS, order, 7, 1, size.orders / 1000 + 1), text);
     }
 }
 
@@ -210,7 +210,7 @@ static void customer(void)
         phone(CUSTOMER, c, nation);
         putchar('\t');
         money(pick(CUSTOMER, c, 6, -99999, 999999));
-        printf("\t%s\t%s\n", PICK_WORD(segments, CUSTOMER, c, 7), text);
+        printf("\t%-10s\t%s\n", PICK_WORD(segments, CUSTOMER, c, 7), text);
     }
 }
 
@@ -221,7 +221,7 @@ static void supplier(void)
         int64_t nation = pick(SUPPLIER, s, 4, 0, 24);
         comment(address, SUPPLIER, s, 3, 10, 40);
         comment(text, SUPPLIER, s, 7, 25, 100);
-        printf("%" PRId64 "\tSupplier#%09" PRId64 "\t%s\t%" PRId64 "\t", s, s, address, nation);
+        printf("%" PRId64 "\tSupplier#%09" PRId64 "       \t%s\t%" PRId64 "\t", s, s, address, nation);
         phone(SUPPLIER, s, nation);
         putchar('\t');
         money(pick(SUPPLIER, s, 6, -99999, 999999));
@@ -234,12 +234,14 @@ static void part(void)
     char text[256];
     for (int64_t p = 1; p <= size.parts; p++) {
         int maker = (int)pick(PART, p, 3, 1, 5);
+        char box[8];
+        snprintf(box, sizeof box, "%s ", PICK_WORD(boxes, PART, p, 43));
         printf("%" PRId64 "\t", p);
         for (int n = 0; n < 5; n++)
             printf("%s%s", n ? " " : "", PICK_WORD(colors, PART, p, 30 + n));
         comment(text, PART, p, 9, 5, 22);
-        printf("\tManufacturer#%d\tBrand#%d%d\t%s %s %s\t%d\t%s %s\t", maker, maker, (int)pick(PART, p, 4, 1, 5), PICK_WORD(sizes, PART, p, 40), PICK_WORD(finishes, PART, p, 41),
-               PICK_WORD(metals, PART, p, 42), (int)pick(PART, p, 6, 1, 50), PICK_WORD(boxes, PART, p, 43), PICK_WORD(shapes, PART, p, 44));
+        printf("\tManufacturer#%-12d\tBrand#%d%-3d\t%s %s %s\t%d\t%s%-*s\t", maker, maker, (int)pick(PART, p, 4, 1, 5), PICK_WORD(sizes, PART, p, 40), PICK_WORD(finishes, PART, p, 41),
+               PICK_WORD(metals, PART, p, 42), (int)pick(PART, p, 6, 1, 50), box, (int)(10 - strlen(box)), PICK_WORD(shapes, PART, p, 44));
         money(part_price(p));
         printf("\t%s\n", text);
     }
@@ -264,9 +266,9 @@ static void small(bool region)
     for (int i = 0; i < (region ? 5 : 25); i++) {
         comment(text, region ? REGION : NATION, i, 4, 31, 114);
         if (region)
-            printf("%d\t%s\t%s\n", i, regions[i], text);
+            printf("%d\t%-25s\t%s\n", i, regions[i], text);
         else
-            printf("%d\t%s\t%d\t%s\n", i, nations[i].name, nations[i].region, text);
+            printf("%d\t%-25s\t%d\t%s\n", i, nations[i].name, nations[i].region, text);
     }
 }
 

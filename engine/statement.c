@@ -299,7 +299,9 @@ static enum status explain_run(struct session *session, const char *sql, const s
     }
     char **lines;
     int count;
-    status = explain_plan(plan, &options, options.analyze ? &counters : NULL, arena, &lines, &count);
+    struct explain_options shown = options;
+    shown.summary = false;                                    /* the times are known here */
+    status = explain_plan(plan, &shown, options.analyze ? &counters : NULL, arena, &lines, &count);
     if (status)
         return status;
     char **cells = arena_array(arena, char *, count + 2);

@@ -129,8 +129,7 @@ enum status coerce(struct planner *p, struct scalar *in, struct sql_type want, e
     if (in->type.oid == OID_UNKNOWN) {
         if (in->kind == SCALAR_CONST) {
             /* Too long a literal is cut by an explicit cast and refused by an assignment: so the length comes after. */
-            struct sql_type plain = want.oid == OID_NUMERIC || want.typmod < 0 ? want : type_make(want.oid, -1);
-            if (want.oid == OID_NUMERIC && want.typmod >= 0) plain = want;
+            struct sql_type plain = want.oid == OID_VARCHAR || want.oid == OID_BPCHAR ? type_make(want.oid, -1) : want;
             status = literal_in(p, in, plain, out);
             if (!status && plain.typmod != want.typmod)
                 status = coerce_length(p, *out, want, explicit_cast, position, out);

@@ -168,9 +168,12 @@ static void value_text(struct explaining *x, struct sql_type type, const struct 
     type_out(type, &vec, 0, out);
 }
 
+/* char without a length is bpchar, in expressions */
+static const char *type_spelled(struct explaining *x, struct sql_type t) { return type_format(t.oid, t.oid == OID_NUMERIC || t.typmod < 0 ? -2 : t.typmod, x->arena); }
+
 static void constant(struct explaining *x, const struct scalar *s, struct text_buffer *t)
 {
-    const char *name = type_format(s->type.oid, s->type.oid == OID_NUMERIC ? -1 : s->type.typmod, x->arena);
+    const char *name = type_spelled(x, s->type);
     if (s->constant.null) {
         text_buffer_printf(t, "NULL::%s", s->type.oid == OID_UNKNOWN ? "unknown" : name);
         return;
@@ -239,7 +242,7 @@ static void in_list(struct explaining *x, const struct plan *node, const struct 
             if (quote) text_buffer_putc(&v, '"');
         }
         text_buffer_putc(&v, '}');
-        text_buffer_printf(t, "%s::%s[]", quote_literal(x->arena, v.bytes), type_format(s->args[1]->type.oid, -1, x->arena));
+        text_buffer_printf(t, "%s::%s[]", quote_literal(x->arena, v.bytes), type_spelled(x, type_make(s->args[1]->type.oid, -1)));
     } else {
         text_buffer_puts(t, "ARRAY[");
         arg_list(x, node, s->args + 1, s->arg_count - 1, t);
@@ -273,7 +276,7 @@ static void expression(struct explaining *x, const struct plan *node, const stru
         bool relabelled = known && type.oid != s->type.oid;
         if (relabelled) text_buffer_putc(t, '(');
         input_name(x, node, s->column, t);
-        if (relabelled) text_buffer_printf(t, ")::%s", type_format(s->type.oid, -1, x->arena));
+        if (relabelled) text_buffer_printf(t, ")::%s", type_spelled(x, type_make(s->type.oid, -1)));
         break;
     }
     case SCALAR_PARAMETER: text_buffer_printf(t, "$%d", s->parameter + 1); break;
@@ -293,7 +296,7 @@ static void expression(struct explaining *x, const struct plan *node, const stru
         } else if ((s->form == CALL_CAST || s->form == CALL_CAST_IMPLICIT) && s->arg_count >= 1) {
             text_buffer_putc(t, '(');
             expression(x, node, s->args[0], t);
-            text_buffer_printf(t, ")::%s", type_format(s->type.oid, s->type.typmod, x->arena));
+            text_buffer_printf(t, ")::%s", type_spelled(x, s->type));
         } else {
             text_buffer_printf(t, "%s(", s->call.function->name);
             arg_list(x, node, s->args, s->arg_count, t);

@@ -239,6 +239,33 @@ static void add_condition(struct problem *b, struct scalar *s)
     }
 }
 
+/* (a.x = 1 AND b.y = 2) OR (a.x = 3 AND b.y = 4) says of a alone: x = 1 OR x = 3. Such conditions filter the items early. */
+static void derive_filters(struct problem *b, const struct scalar *s, itemset mask)
+{
+    struct planner *p = b->p;
+    if (s->kind != SCALAR_OR || scalar_has_volatile(s) || scalar_has_subquery(s)) return;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (!(mask & BIT(i)) || b->items[i].join != PLAN_INNER) continue;
+        struct scalars arms = { 0 };
+        bool all = true;
+        for (int a = 0; a < s->arg_count && all; a++) {
+            const struct scalar *arm = s->args[a];
+            struct scalars mine = { 0 };
+            for (int k = 0; k < (arm->kind == SCALAR_AND ? arm->arg_count : 1); k++) {
+                struct scalar *part = arm->kind == SCALAR_AND ? arm->args[k] : s->args[a];
+                if (mask_of(b, part) == BIT(i)) scalars_add(p->arena, &mine, part);
+            }
+            all = mine.count > 0;
+            if (all) scalars_add(p->arena, &arms, scalar_and(p->arena, mine.items, mine.count));
+        }
+        if (!all || arms.count < 2) continue;
+        struct scalar *filter = scalar_new(p->arena, SCALAR_OR, s->type, s->position);
+        filter->args = arms.items;
+        filter->arg_count = (uint16_t)arms.count;
+        scalars_add(p->arena, &b->items[i].filters, filter);
+    }
+}
+
 /* ---- leaves ---- */
 
 static enum status leaf_plan(struct problem *b, struct item *item)
@@ -806,6 +833,7 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
             }
         }
         add_condition(&b, s);
+        derive_filters(&b, s, mask);
     }
     for (uint32_t i = 0; i < b.count; i++) TRY(leaf_plan(&b, &b.items[i]));
     bool single = b.count == 1;

@@ -45,7 +45,7 @@ void rel_size(struct planner *p, struct rel *r)
     r->pages = pages;
     if (known >= 0 && (double)counters.changed_since_analyze <= known * 0.2 + 50) r->rows = known;
     else {
-        if (known < 0 && r->pages < 10) r->pages = fmax(1, r->pages);
+        if (known < 0 && r->pages < 10) r->pages = 10;   /* a new table is likely to grow */
         r->rows = r->pages * per_page;
         if (known >= 0) r->rows = fmin(fmax(r->rows, known), known + (double)counters.inserted + 1);
     }

@@ -217,6 +217,87 @@ static enum status pull_subqueries(struct planner *p, struct query *q)
     return STATUS_OK;
 }
 
+/* ---- OR: what all its arms say stands before it ---- */
+
+static void arm_parts(const struct scalar *arm, struct scalar *const **parts, uint32_t *count, struct scalar **one)
+{
+    if (arm->kind == SCALAR_AND) {
+        *parts = arm->args;
+        *count = arm->arg_count;
+        return;
+    }
+    *one = (struct scalar *)(uintptr_t)arm;
+    *parts = one;
+    *count = 1;
+}
+
+/* (a AND b) OR (a AND c) is a AND (b OR c): so that an equality in each arm can join. */
+static void factor_or(struct planner *p, struct scalar *s, struct scalars *out)
+{
+    struct scalar *const *first, *one;
+    uint32_t first_count;
+    arm_parts(s->args[0], &first, &first_count, &one);
+    struct scalars common = { 0 };
+    for (uint32_t i = 0; i < first_count; i++) {
+        bool everywhere = !scalar_has_volatile(first[i]);
+        for (int a = 1; a < s->arg_count && everywhere; a++) {
+            struct scalar *const *parts, *single;
+            uint32_t count;
+            arm_parts(s->args[a], &parts, &count, &single);
+            bool found = false;
+            for (uint32_t k = 0; k < count && !found; k++) found = scalar_equal(parts[k], first[i]);
+            everywhere = found;
+        }
+        if (everywhere) scalars_add(p->arena, &common, first[i]);
+    }
+    if (!common.count) {
+        scalars_add(p->arena, out, s);
+        return;
+    }
+    struct scalars arms = { 0 };
+    bool vanished = false;               /* an arm that says nothing more makes the rest true */
+    for (int a = 0; a < s->arg_count; a++) {
+        struct scalar *const *parts, *single;
+        uint32_t count;
+        arm_parts(s->args[a], &parts, &count, &single);
+        struct scalars rest = { 0 };
+        for (uint32_t k = 0; k < count; k++) {
+            bool is_common = false;
+            for (uint32_t c = 0; c < common.count && !is_common; c++) is_common = scalar_equal(parts[k], common.items[c]);
+            if (!is_common) scalars_add(p->arena, &rest, parts[k]);
+        }
+        if (!rest.count) vanished = true;
+        else scalars_add(p->arena, &arms, scalar_and(p->arena, rest.items, rest.count));
+    }
+    for (uint32_t c = 0; c < common.count; c++) scalars_add(p->arena, out, common.items[c]);
+    if (vanished) return;
+    struct scalar *rest = scalar_copy(p->arena, s);
+    rest->args = arms.items;
+    rest->arg_count = (uint16_t)arms.count;
+    scalars_add(p->arena, out, rest);
+}
+
+static void factor_conditions(struct planner *p, struct scalars *list)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < list->count; i++) any |= list->items[i]->kind == SCALAR_OR;
+    if (!any) return;
+    struct scalars out = { 0 };
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i]->kind == SCALAR_OR) factor_or(p, list->items[i], &out);
+        else scalars_add(p->arena, &out, list->items[i]);
+    }
+    *list = out;
+}
+
+static void factor_node(struct planner *p, struct from_node *n)
+{
+    if (!n || n->rel) return;
+    factor_conditions(p, &n->on);
+    factor_node(p, n->left);
+    factor_node(p, n->right);
+}
+
 /* ---- 3: outer joins that needn't be ---- */
 
 /* Is a row for which all columns of these rels are null never kept by the condition? Collects rels for which that holds. */
@@ -682,6 +763,8 @@ enum status rewrite_query(struct planner *p, struct query *q)
     q->rewritten = true;
     if (q->set != SET_NONE || q->row_count || q->kind == STATEMENT_INSERT) return STATUS_OK;
     inline_ctes(q);
+    factor_conditions(p, &q->where);
+    for (uint32_t i = 0; i < q->from.count; i++) factor_node(p, q->from.items[i]);
     bool subqueries = false;
     for (int i = 0; i < q->rel_count; i++) subqueries |= q->rels[i]->kind == REL_SUBQUERY;
     if (subqueries && !q->lock_count) TRY(pull_subqueries(p, q));

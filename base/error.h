@@ -34,12 +34,14 @@
     X(NULL_NOT_ALLOWED,          "22004", "null value not allowed")                        \
     X(INVALID_DATETIME,          "22007", "invalid datetime format")                       \
     X(DATETIME_OVERFLOW,         "22008", "datetime field overflow")                       \
+    X(INVALID_TIME_ZONE,         "22009", "invalid time zone displacement value")          \
     X(SUBSTRING_ERROR,           "22011", "negative substring length not allowed")         \
     X(DIVISION_BY_ZERO,          "22012", "division by zero")                              \
     X(INTERVAL_OVERFLOW,         "22015", "interval field overflow")                       \
     X(INVALID_ESCAPE,            "22025", "invalid escape sequence")                       \
     X(INVALID_LOGARITHM,         "2201E", "invalid argument for logarithm")                \
     X(INVALID_POWER,             "2201F", "invalid argument for power function")           \
+    X(INVALID_WIDTH_BUCKET,      "2201G", "invalid argument for width_bucket function")    \
     X(INVALID_LIMIT,             "2201W", "LIMIT must not be negative")                    \
     X(INVALID_OFFSET,            "2201X", "OFFSET must not be negative")                   \
     X(INVALID_REGEX,             "2201B", "invalid regular expression")                    \

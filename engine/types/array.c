@@ -300,6 +300,9 @@ static enum status read_level(struct reader *r, int depth)
         r->p++;
         if (depth && r->dims)
             return malformed(r->text, r->length, "Multidimensional arrays must have sub-arrays with matching dimensions.");
+        skip_space(r);
+        if (depth && r->p < r->end && *r->p == ',')
+            return malformed(r->text, r->length, "Unexpected \"}\" character.");
         if (depth)
             return STATUS_OK;
         r->lengths[0] = 0;

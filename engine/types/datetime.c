@@ -646,7 +646,7 @@ static enum status refuse(enum verdict v, const char *type, const char *text, si
         s = error_set(STATUS_DATETIME_OVERFLOW, "date/time field value out of range: \"%.*s\"", (int)length, text);
         error_hint("Perhaps you need a different \"datestyle\" setting.");
         return s;
-    case BAD_ZONE_OFFSET: return error_set(STATUS_DATETIME_OVERFLOW, "time zone displacement out of range: \"%.*s\"", (int)length, text);
+    case BAD_ZONE_OFFSET: return error_set(STATUS_INVALID_TIME_ZONE, "time zone displacement out of range: \"%.*s\"", (int)length, text);
     case BAD_ZONE_NAME: return error_set(STATUS_INVALID_PARAMETER_VALUE, "time zone \"%s\" not recognized", zone);
     default: return error_set(STATUS_INVALID_DATETIME, "invalid input syntax for type %s: \"%.*s\"", type, (int)length, text);
     }
@@ -714,7 +714,7 @@ enum status date_in(const char *text, size_t length, int32_t *out)
         *out = (int32_t)(t >= 0 ? t / US_DAY : -((US_DAY - 1 - t) / US_DAY));
         return STATUS_OK;
     }
-    if (p.m.year < -4713 || (p.m.year == -4713 && p.m.month < 11) || p.m.year > 5874897)
+    if (p.m.year < -4713 || p.m.year > 5874897 || days_from_civil(p.m.year, p.m.month, p.m.day) < DATE_MIN_DAYS)
         return error_set(STATUS_DATETIME_OVERFLOW, "date out of range: \"%.*s\"", (int)length, text);
     *out = days_from_civil(p.m.year, p.m.month, p.m.day);
     return STATUS_OK;

@@ -141,10 +141,11 @@ static enum status number_to_char(TEXT f, struct numeric *n, struct arena *arena
     bool negative = numeric_sign(n) < 0, special = n->kind != NUMERIC_FINITE;
     if (pic.roman) {
         int64_t v = 0;
-        if (special || numeric_to_int64(n, &v, "integer")) {
-            error_clear();
-            v = 0;
-        }
+        s = numeric_to_int64(n, &v, "integer");
+        if (!s && (v > INT32_MAX || v < INT32_MIN))
+            s = error_set(STATUS_OUT_OF_RANGE, "integer out of range");
+        if (s)
+            return s;
         bool lower = false;
         for (uint32_t i = 0; i + 1 < f.length; i++)
             lower |= f.bytes[i] == 'r' && f.bytes[i + 1] == 'n';
@@ -154,8 +155,9 @@ static enum status number_to_char(TEXT f, struct numeric *n, struct arena *arena
     }
     if (pic.exponent) {
         if (special) {
-            for (int i = 0; i < pic.before + pic.after + 6; i++)
-                text_buffer_putc(&b, i == 1 && pic.point ? '.' : '#');
+            text_buffer_putc(&b, ' ');
+            for (int i = 0; i < pic.before + pic.after + 5; i++)
+                text_buffer_putc(&b, i == pic.before && pic.point ? '.' : '#');
             *out = varlen_of(b.bytes, b.length);
             return STATUS_OK;
         }
@@ -246,12 +248,12 @@ static enum status number_to_char(TEXT f, struct numeric *n, struct arena *arena
     }
     if (pic.zero_from >= 0 && pic.zero_from < first)
         first = pic.zero_from;
-    int keep = pic.after;                                     /* fraction digits shown */
-    if (pic.fill && !overflow) {
+    int keep = special && !overflow ? 0 : pic.after;          /* fraction digits shown */
+    if (pic.fill && !overflow && keep) {
         while (keep > pic.last_zero && fraction[keep - 1] == '0')
             keep--;
     }
-    bool own_sign = !pic.sign_first && !pic.sign_last && !pic.minus && !pic.plus && !pic.sign_here && !pic.bracket;
+    bool own_sign = !pic.sign_first && !pic.sign_last && !pic.minus && !pic.sign_here && !pic.bracket;
     const char *p = (const char *)f.bytes, *end = p + f.length;
     int place = 0, decimals = 0;
     bool after_point = false, started = false, shown_sign = false;
@@ -320,6 +322,10 @@ static enum status number_to_char(TEXT f, struct numeric *n, struct arena *arena
                 text_buffer_putc(&b, ' ');
             break;
         case N_POINT:
+            if (special && !overflow) {
+                after_point = true;
+                break;
+            }
             if (!shown_sign) {
                 if (own_sign) {
                     if (negative)
@@ -364,11 +370,12 @@ static enum status number_to_char(TEXT f, struct numeric *n, struct arena *arena
                 text_buffer_putc(&b, ' ');
             break;
         case N_TH:
-            if (!negative && !pic.after) {
+            if (special && !overflow)
+                return error_set(STATUS_INVALID_TEXT, "\"%s\" is not a number", whole);
+            if (!negative && !pic.after && !overflow) {
                 const char *o = ordinal(whole, (size_t)have);
                 text_buffer_puts(&b, *p == 'T' ? (o[0] == 's' ? "ST" : o[0] == 'n' ? "ND" : o[0] == 'r' ? "RD" : "TH") : o);
-            } else if (!pic.fill)
-                text_buffer_puts(&b, "  ");
+            }
             break;
         case N_L:
             text_buffer_putc(&b, ' ');
@@ -451,7 +458,7 @@ static enum status to_number(TEXT v, TEXT f, struct arena *arena, TEXT *out)
     }
     text[n] = 0;
     if (!before && !after)
-        return error_set(STATUS_INVALID_TEXT, "invalid input syntax for type numeric: \"%.*s\"", v.length ? (int)v.length : 1, v.length ? (const char *)v.bytes : " ");
+        return error_set(STATUS_INVALID_TEXT, "invalid input syntax for type numeric: \" \"");
     struct numeric x;
     s = numeric_parse(text, n, &x);
     if (s)
@@ -819,14 +826,10 @@ static enum status parse_date(TEXT text, TEXT format, struct moment *m, bool *ha
             twelve = true;
             break;
         case D_YYYY: case D_IYYY: {
-            const char *from = s.p;
             st = digits(&s, at, w, 4, greedy, &v);
             if (!st) {
                 m->year = (int)v;
                 has_year = true;
-                int n = (int)(s.p - from);
-                if (n < 4 && n <= 2 && v >= 0)
-                    m->year = (int)(v < 70 ? v + 2000 : v < 100 ? v + 1900 : v);
             }
             iso |= key == D_IYYY;
             break;

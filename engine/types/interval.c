@@ -126,15 +126,6 @@ static enum verdict number(const char *text, int64_t *whole, double *fraction)
         *fraction = strtod(room, NULL);
         p += 1 + n;
     }
-    if (*p == 'e' || *p == 'E') {
-        char *stop;
-        double d = strtod(text, &stop);
-        if (*stop || fabs(d) > 9e18)
-            return BAD_FORMAT;
-        *whole = (int64_t)d;
-        *fraction = d - (double)*whole;
-        return GOOD;
-    }
     if (!any || *p)
         return BAD_FORMAT;
     if (negative) {
@@ -240,10 +231,7 @@ static enum verdict decode(const char *text, size_t length, int range, struct in
                     continue;
                 }
             }
-            while (p < end && (isdigit((unsigned char)*p) || *p == '.' || *p == ':' || (*p == '-' && p > start && isdigit((unsigned char)p[-1]) && p + 1 < end && isdigit((unsigned char)p[1])) ||
-                               ((*p == 'e' || *p == 'E') && p + 1 < end && (isdigit((unsigned char)p[1]) || p[1] == '-' || p[1] == '+') && isdigit((unsigned char)p[-1])))) {
-                if ((*p == 'e' || *p == 'E') && p + 1 < end && !isdigit((unsigned char)p[1]))
-                    p++;
+            while (p < end && (isdigit((unsigned char)*p) || *p == '.' || *p == ':' || (*p == '-' && p > start && isdigit((unsigned char)p[-1]) && p + 1 < end && isdigit((unsigned char)p[1])))) {
                 p++;
             }
         } else
@@ -273,14 +261,13 @@ static enum verdict decode(const char *text, size_t length, int range, struct in
                 }
     }
     enum unit unit = UNIT_NONE;
+    unsigned seen = 0;                                        /* units given: none twice */
     bool any = false;
     for (int i = count - 1; i >= 0; i--) {
         char *t = tokens[i];
         enum verdict verdict = GOOD;
         if (isalpha((unsigned char)*t)) {
             if (!strcmp(t, "ago")) {
-                if (i != count - 1)
-                    return BAD_FORMAT;
                 ago = true;
                 continue;
             }
@@ -294,6 +281,10 @@ static enum verdict decode(const char *text, size_t length, int range, struct in
         any = true;
         char *dash = strchr(t + 1, '-');
         if (strchr(t, ':')) {
+            const unsigned clock = 1u << UNIT_HOUR | 1u << UNIT_MINUTE | 1u << UNIT_SECOND;
+            if (seen & clock)
+                return BAD_FORMAT;
+            seen |= clock;
             verdict = clock_field(t, range, v);
             unit = UNIT_DAY;                                  /* of a number before it */
         } else if (dash && unit == UNIT_NONE && !strchr(t, 'e')) {              /* years-months */
@@ -318,6 +309,9 @@ static enum verdict decode(const char *text, size_t length, int range, struct in
             verdict = number(t, &whole, &fraction);
             if (unit == UNIT_NONE)
                 unit = range_unit(range);
+            if (!verdict && seen & 1u << unit)
+                return BAD_FORMAT;
+            seen |= 1u << unit;
             if (!verdict && !add_field(v, unit, whole, fraction))
                 verdict = BAD_RANGE;
             if (i > 0 && isalpha((unsigned char)tokens[i - 1][0]) == 0)

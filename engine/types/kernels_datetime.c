@@ -488,8 +488,8 @@ static enum status trunc_moment(enum field f, TEXT name, uint32_t type, struct m
     case F_SECOND: m->us = 0; return STATUS_OK;
     case F_MILLISECONDS: m->us = m->us / 1000 * 1000; return STATUS_OK;
     case F_MICROSECONDS: return STATUS_OK;
-    case F_NONE: return bad_unit(name, type, false);
-    default: return bad_unit(name, type, true);
+    case F_TIMEZONE: case F_TIMEZONE_HOUR: case F_TIMEZONE_MINUTE: return bad_unit(name, type, true);
+    default: return bad_unit(name, type, false);
     }
     m->month = m->day = 1;
     m->hour = m->minute = m->second = m->us = 0;
@@ -551,13 +551,13 @@ static enum status interval_trunc(TEXT name, IV v, IV *out)
     case F_SECOND: out->us = v.us / US_SECOND * US_SECOND; break;
     case F_MILLISECONDS: out->us = v.us / 1000 * 1000; break;
     case F_MICROSECONDS: break;
-    case F_NONE: return bad_unit(name, OID_INTERVAL, false);
-    default: {
+    case F_WEEK: {
         enum status s = bad_unit(name, OID_INTERVAL, true);
-        if (f == F_WEEK)
-            error_detail("Months usually have fractional weeks.");
+        error_detail("Months usually have fractional weeks.");
         return s;
     }
+    case F_TIMEZONE: case F_TIMEZONE_HOUR: case F_TIMEZONE_MINUTE: return bad_unit(name, OID_INTERVAL, true);
+    default: return bad_unit(name, OID_INTERVAL, false);
     }
     return STATUS_OK;
 }

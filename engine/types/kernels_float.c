@@ -161,7 +161,12 @@ static double cos_degrees(double a)
 }
 FINITE(dsind, sin_degrees(a))
 FINITE(dcosd, cos_degrees(a))
-FINITE(dtand, sin_degrees(a) / cos_degrees(a))
+static double tan_degrees(double a)
+{
+    double m = fabs(fmod(a, 180));
+    return m == 45 ? (fmod(a, 180) > 0 ? 1 : -1) : m == 135 ? (fmod(a, 180) > 0 ? -1 : 1) : sin_degrees(a) / cos_degrees(a);
+}
+FINITE(dtand, tan_degrees(a))
 FINITE(dcotd, cos_degrees(a) / sin_degrees(a))
 
 /* ---- random: a generator a thread, seeded from the clock until setseed ---- */
@@ -184,13 +189,13 @@ KERNEL1(k_setseed, double, int32_t,
 static enum status bucket(double operand, double low, double high, int32_t count, int32_t *out)
 {
     if (count <= 0)
-        return error_set(STATUS_OUT_OF_RANGE, "count must be greater than zero");
+        return error_set(STATUS_INVALID_WIDTH_BUCKET, "count must be greater than zero");
     if (isnan(operand) || isnan(low) || isnan(high))
-        return error_set(STATUS_OUT_OF_RANGE, "operand, lower bound, and upper bound cannot be NaN");
+        return error_set(STATUS_INVALID_WIDTH_BUCKET, "operand, lower bound, and upper bound cannot be NaN");
     if (isinf(low) || isinf(high))
-        return error_set(STATUS_OUT_OF_RANGE, "lower and upper bounds must be finite");
+        return error_set(STATUS_INVALID_WIDTH_BUCKET, "lower and upper bounds must be finite");
     if (low == high)
-        return error_set(STATUS_OUT_OF_RANGE, "lower bound cannot equal upper bound");
+        return error_set(STATUS_INVALID_WIDTH_BUCKET, "lower bound cannot equal upper bound");
     int64_t result;
     if (low < high)
         result = operand < low ? 0 : operand >= high ? (int64_t)count + 1 : (int64_t)(count * ((operand - low) / (high - low))) + 1;

@@ -289,15 +289,15 @@ enum status k_width_bucket_numeric(struct kernel_call *c)
         for (int k = 0; k < 3; k++)
             numeric_read(c->arg_types[k], &c->args[k], i, &v[k]);
         if (count <= 0)
-            s = error_set(STATUS_OUT_OF_RANGE, "count must be greater than zero");
+            s = error_set(STATUS_INVALID_WIDTH_BUCKET, "count must be greater than zero");
         else if (v[0].kind == NUMERIC_NAN || v[1].kind == NUMERIC_NAN || v[2].kind == NUMERIC_NAN)
-            s = error_set(STATUS_OUT_OF_RANGE, "operand, lower bound, and upper bound cannot be NaN");
+            s = error_set(STATUS_INVALID_WIDTH_BUCKET, "operand, lower bound, and upper bound cannot be NaN");
         else if (v[1].kind != NUMERIC_FINITE || v[2].kind != NUMERIC_FINITE)
-            s = error_set(STATUS_OUT_OF_RANGE, "lower and upper bounds must be finite");
+            s = error_set(STATUS_INVALID_WIDTH_BUCKET, "lower and upper bounds must be finite");
         else {
             int order = numeric_compare(&v[1], &v[2]), low = numeric_compare(&v[0], &v[1]), high = numeric_compare(&v[0], &v[2]);
             if (!order)
-                s = error_set(STATUS_OUT_OF_RANGE, "lower bound cannot equal upper bound");
+                s = error_set(STATUS_INVALID_WIDTH_BUCKET, "lower bound cannot equal upper bound");
             else if (order < 0 ? low < 0 : low > 0)
                 out[i] = 0;
             else if (order < 0 ? high >= 0 : high <= 0) {
@@ -544,11 +544,19 @@ TO_INT(numeric_int2, int16_t, INT16_MIN, INT16_MAX, "smallint")
 TO_INT(numeric_int4, int32_t, INT32_MIN, INT32_MAX, "integer")
 TO_INT(numeric_int8, int64_t, INT64_MIN, INT64_MAX, "bigint")
 
-static double to_double(struct kernel_call *c, size_t i)
+static enum status out_of_double(struct kernel_call *c, size_t i, const char *type)
+{
+    struct text_buffer b;
+    text_buffer_open(&b, c->arena);
+    type_out(c->arg_types[0], &c->args[0], i, &b);
+    return error_set(STATUS_OUT_OF_RANGE, "\"%s\" is out of range for type %s", b.bytes, type);
+}
+static double to_double(struct kernel_call *c, size_t i, bool *out_of_range)
 {
     struct numeric n;
     numeric_read(c->arg_types[0], &c->args[0], i, &n);
     double d = numeric_to_double(&n);
+    *out_of_range = n.kind == NUMERIC_FINITE && (isinf(d) || (d == 0 && numeric_sign(&n)));
     numeric_free(&n);
     return d;
 }
@@ -558,7 +566,10 @@ enum status k_numeric_float8(struct kernel_call *c)
     for (KERNEL_ROWS(c, i)) {
         if (c->out->nulls[i])
             continue;
-        out[i] = to_double(c, i);
+        bool bad;
+        out[i] = to_double(c, i, &bad);
+        if (bad)
+            FAIL(out_of_double(c, i, "double precision"));
     }
     return STATUS_OK;
 }
@@ -568,15 +579,11 @@ enum status k_numeric_float4(struct kernel_call *c)
     for (KERNEL_ROWS(c, i)) {
         if (c->out->nulls[i])
             continue;
-        double d = to_double(c, i);
+        bool bad;
+        double d = to_double(c, i, &bad);
         float v = (float)d;
-        if (isinf(v) && !isinf(d)) {
-            struct arena *arena = c->arena;
-            struct text_buffer b;
-            text_buffer_open(&b, arena);
-            type_out(c->arg_types[0], &c->args[0], i, &b);
-            FAIL(error_set(STATUS_OUT_OF_RANGE, "\"%s\" is out of range for type real", b.bytes));
-        }
+        if (bad || (isinf(v) && !isinf(d)) || (v == 0 && d != 0))
+            FAIL(out_of_double(c, i, "real"));
         out[i] = v;
     }
     return STATUS_OK;

@@ -56,7 +56,7 @@ static TEXT fold(TEXT v, enum folding how, struct arena *arena)
         bool up = how == FOLD_UPPER || (how == FOLD_TITLE && !inside);
         utf8proc_category_t cat = utf8proc_category(cp);
         inside = cat >= UTF8PROC_CATEGORY_LU && cat <= UTF8PROC_CATEGORY_NO;
-        utf8proc_int32_t to = up ? utf8proc_toupper(cp) : utf8proc_tolower(cp);
+        utf8proc_int32_t to = up ? (cp == 0xDF ? cp : utf8proc_toupper(cp)) : utf8proc_tolower(cp);      /* sharp s has no capital of one letter */
         utf8proc_uint8_t out[4];
         utf8proc_ssize_t k = utf8proc_encode_char(to, out);
         memcpy(b + n, out, (size_t)k);

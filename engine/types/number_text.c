@@ -238,7 +238,7 @@ void float8_print(double d, struct text_buffer *out)
         return;
     }
     char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
+    for (int digits = fabs(d) < 2.3e-308 ? 1 : 15; digits <= 17; digits++) {      /* subnormals have fewer */
         snprintf(text, sizeof text, "%.*e", digits - 1, d);
         if (digits == 17 || strtod(text, NULL) == d)
             break;
@@ -256,7 +256,7 @@ void float4_print(float f, struct text_buffer *out)
         return;
     }
     char text[40];
-    for (int digits = 6; digits <= 9; digits++) {
+    for (int digits = fabsf(f) < 1.2e-38f ? 1 : 6; digits <= 9; digits++) {
         snprintf(text, sizeof text, "%.*e", digits - 1, (double)f);
         if (digits == 9 || strtof(text, NULL) == f)
             break;

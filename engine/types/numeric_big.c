@@ -321,7 +321,7 @@ enum status numeric_log(const struct numeric *base, const struct numeric *n, str
     return STATUS_OK;
 }
 
-/* base^exponent for a whole exponent. */
+/* base^exponent for a whole exponent: PostgreSQL shows 16 digits after the point, however large or small it is. */
 static enum status power_whole(const struct numeric *base, long exponent, int exponent_scale, struct numeric *out)
 {
     double digits = 0;
@@ -338,7 +338,7 @@ static enum status power_whole(const struct numeric *base, long exponent, int ex
         numeric_set(out, 0, NUMERIC_MAX_PRECISION);
         return STATUS_OK;
     }
-    int scale = clamp_scale(max(max(16 - (int)digits, base->scale), exponent_scale));
+    int scale = clamp_scale(max(max(16, base->scale), exponent_scale));
     struct numeric result, next;
     if (exponent == 0)
         numeric_set(&result, 1, 0);

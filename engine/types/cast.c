@@ -245,7 +245,8 @@ const struct function *cast_find(uint32_t from, uint32_t to, enum cast_context c
             return function_by_oid(rows[i].function);
         }
     uint32_t from_element = type_element_of(from), to_element = type_element_of(to);
-    if (from_element && to_element && type_class(from) == CLASS_ARRAY && type_class(to) == CLASS_ARRAY) {
+    bool array_bytes = type_class(from) == CLASS_ARRAY || type_class(from) == CLASS_INTVECTOR || type_class(from) == CLASS_OIDVECTOR;      /* vectors are arrays, too */
+    if (from_element && to_element && array_bytes && type_class(to) == CLASS_ARRAY) {
         bool same;
         if (!cast_find(from_element, to_element, context, &same) && !same)
             return NULL;

@@ -96,7 +96,7 @@ static enum status stamp_move(TS t, IV v, bool minus, bool zoned, TS *out)
 }
 static enum status date_interval(int32_t d, IV v, bool minus, TS *out)
 {
-    TS t;
+    TS t = 0;
     enum status s = date_to_stamp(d, &t);
     return s ? s : stamp_move(t, v, minus, false, out);
 }

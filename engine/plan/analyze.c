@@ -157,7 +157,7 @@ static struct scalar *whole_row(struct planner *p, const struct space *space, in
     return row;
 }
 
-static enum status no_such_space(struct planner *p, struct scope *scope, const char *name, int position)
+enum status no_such_space(struct planner *p, struct scope *scope, const char *name, int position)
 {
     for (struct scope *s = scope; s; s = s->outer)
         for (uint32_t i = 0; i < s->space_count; i++) {
@@ -551,20 +551,20 @@ static enum status analyze_function_item(struct planner *p, struct scope *scope,
     return STATUS_OK;
 }
 
-static enum status check_alias(struct planner *p, const struct scope *scope, const struct space *s, int position)
+static enum status check_alias(struct planner *p, const struct scope *scope, const struct space *s)
 {
     for (uint32_t i = 0; i < scope->space_count; i++) {
         const struct space *o = scope->spaces[i];
         if (o->qualified && o->alias && s->alias && strcmp(o->alias, s->alias) == 0 &&
             !(o->schema && s->schema && strcmp(o->schema, s->schema) != 0))
-            return fail_at(p, position, STATUS_DUPLICATE_ALIAS, "table name \"%s\" specified more than once", s->alias);
+            return fail_at(p, 0, STATUS_DUPLICATE_ALIAS, "table name \"%s\" specified more than once", s->alias);
     }
     return STATUS_OK;
 }
 
 static enum status analyze_item(struct planner *p, struct scope *scope, const struct from_item *item, struct from_node **out);
 
-static const struct space_column *side_column(struct planner *p, const struct scope *scope, uint32_t from, uint32_t to, const char *name, int position,
+static const struct space_column *side_column(struct planner *p, const struct scope *scope, uint32_t from, uint32_t to, const char *name,
                                               const char *side, bool required, enum status *status)
 {
     const struct space_column *hit = NULL;
@@ -575,14 +575,14 @@ static const struct space_column *side_column(struct planner *p, const struct sc
         for (uint32_t c = 0; c < s->column_count; c++) {
             if (strcmp(s->columns[c].name, name) != 0) continue;
             if (hit) {
-                *status = fail_at(p, position, STATUS_AMBIGUOUS_COLUMN, "common column name \"%s\" appears more than once in %s table", name, side);
+                *status = fail_at(p, 0, STATUS_AMBIGUOUS_COLUMN, "common column name \"%s\" appears more than once in %s table", name, side);
                 return NULL;
             }
             hit = &s->columns[c];
         }
     }
     if (!hit && required)
-        *status = fail_at(p, position, STATUS_UNDEFINED_COLUMN, "column \"%s\" specified in USING clause does not exist in %s table", name, side);
+        *status = fail_at(p, 0, STATUS_UNDEFINED_COLUMN, "column \"%s\" specified in USING clause does not exist in %s table", name, side);
     return hit;
 }
 
@@ -613,7 +613,7 @@ static enum status analyze_join(struct planner *p, struct scope *scope, const st
             if (!scope->spaces[i]->unqualified) continue;
             for (uint32_t c = 0; c < scope->spaces[i]->column_count; c++) {
                 char *name = (char *)(uintptr_t)scope->spaces[i]->columns[c].name;
-                if (side_column(p, scope, middle, last, name, item->position, "right", false, &status)) merged.items[merged.count++] = name;
+                if (side_column(p, scope, middle, last, name, "right", false, &status)) merged.items[merged.count++] = name;
                 if (status) return status;
             }
         }
@@ -627,9 +627,9 @@ static enum status analyze_join(struct planner *p, struct scope *scope, const st
         s->columns = arena_array(p->arena, struct space_column, total ? total : 1);
         for (int i = 0; i < merged.count; i++) {
             int position = merged.positions ? merged.positions[i] : item->position;
-            const struct space_column *l = side_column(p, scope, first, middle, merged.items[i], position, "left", true, &status);
+            const struct space_column *l = side_column(p, scope, first, middle, merged.items[i], "left", true, &status);
             if (status) return status;
-            const struct space_column *r = side_column(p, scope, middle, last, merged.items[i], position, "right", true, &status);
+            const struct space_column *r = side_column(p, scope, middle, last, merged.items[i], "right", true, &status);
             if (status) return status;
             struct scalar *equal;
             if ((status = make_operator(p, NULL, "=", l->value, r->value, position, &equal))) return status;
@@ -689,7 +689,7 @@ static enum status analyze_join(struct planner *p, struct scope *scope, const st
             for (uint32_t c = 0; o->unqualified && c < o->column_count; c++) s->columns[s->column_count++] = o->columns[c];
         }
         scope->space_count = first;
-        if ((status = check_alias(p, scope, s, item->position))) return status;
+        if ((status = check_alias(p, scope, s))) return status;
         if ((status = rename_columns(p, s, NULL, item, item->alias))) return status;
         scope_add(p, scope, s);
     }
@@ -722,7 +722,7 @@ static enum status analyze_item(struct planner *p, struct scope *scope, const st
     struct space *s = space_of_rel(p, r, item->alias ? item->alias : r->name, item->alias ? NULL : schema);
     /* f() AS x: x names the one column too */
     if ((status = rename_columns(p, s, r, item, s->alias))) return status;
-    if ((status = check_alias(p, scope, s, item->position))) return status;
+    if ((status = check_alias(p, scope, s))) return status;
     scope_add(p, scope, s);
     *out = node_of_rel(p, r);
     return STATUS_OK;

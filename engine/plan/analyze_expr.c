@@ -1144,6 +1144,18 @@ static enum status bind_collate(struct planner *p, struct scope *scope, const st
     return STATUS_OK;
 }
 
+/* A mark that finish_groups() replaces once the keys are known. */
+static enum status bind_grouping(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
+{
+    if (!scope->aggregates_ok) return fail_at(p, e->position, STATUS_GROUPING, "grouping operations are not allowed in %s", scope->clause ? scope->clause : "this place");
+    if (e->list.count > 31) return fail_at(p, e->position, STATUS_LIMIT_EXCEEDED, "GROUPING must have fewer than 32 arguments");
+    struct scalar **items = arena_array(p->arena, struct scalar *, e->list.count ? e->list.count : 1);
+    for (int i = 0; i < e->list.count; i++) TRY(bind_node(p, scope, e->list.items[i], &items[i]));
+    scope->query->grouped = true;
+    *out = new_args(p, SCALAR_CURRENT, type_make(OID_INT4, -1), e->position, items, (uint32_t)e->list.count);
+    return STATUS_OK;
+}
+
 enum status bind_node(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
 {
     struct scalar *s;
@@ -1158,7 +1170,7 @@ enum status bind_node(struct planner *p, struct scope *scope, const struct expr 
         if (e->column.star) {
             if (e->column.count == 0) return fail_at(p, e->position, STATUS_SYNTAX, "row expansion via \"*\" is not supported here");
             struct space *space = scope_space(scope, e->column.count > 1 ? e->column.names[e->column.count - 2] : NULL, e->column.names[e->column.count - 1], NULL);
-            if (!space) return fail_at(p, e->position, STATUS_UNDEFINED_TABLE, "missing FROM-clause entry for table \"%s\"", e->column.names[e->column.count - 1]);
+            if (!space) return no_such_space(p, scope, e->column.names[e->column.count - 1], e->position);
             struct expr whole = *e;
             whole.column.star = false;
             return scope_column(p, scope, &whole, out);
@@ -1219,7 +1231,7 @@ enum status bind_node(struct planner *p, struct scope *scope, const struct expr 
         return STATUS_OK;
     }
     case EXPR_SQL_VALUE: return bind_sql_value(p, e, out);
-    case EXPR_GROUPING: return fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, "GROUPING is not supported");
+    case EXPR_GROUPING: return bind_grouping(p, scope, e, out);
     case EXPR_GROUPING_SET: return fail_at(p, e->position, STATUS_SYNTAX, "grouping sets are allowed in GROUP BY only");
     case EXPR_DEFAULT: return fail_at(p, e->position, STATUS_SYNTAX, "DEFAULT is not allowed in this context");
     case EXPR_CURRENT_OF: return fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, "WHERE CURRENT OF is not supported");

@@ -69,11 +69,11 @@ static enum status set_one(struct planner *p, struct scope *scope, const struct 
     int c = find_target_column(t, target->column);
     if (c < 0) return no_column(p, t, target->column, target->position);
     if (target->indirection) return fail_at(p, target->position, STATUS_FEATURE_NOT_SUPPORTED, "assignment to array elements and fields is not supported");
-    if (assigned[c]) return fail_at(p, target->position, STATUS_SYNTAX, "multiple assignments to same column \"%s\"", target->column);
+    if (assigned[c]) return fail_at(p, 0, STATUS_SYNTAX, "multiple assignments to same column \"%s\"", target->column);
     const struct column *column = &t->columns[c];
     bool is_default = e && e->kind == EXPR_DEFAULT;
     if (!is_default && (column->generated || column->identity == 'a')) {
-        enum status status = fail_at(p, target->position, STATUS_GENERATED_ALWAYS, "column \"%s\" can only be updated to DEFAULT", column->name);
+        enum status status = fail_at(p, 0, STATUS_GENERATED_ALWAYS, "column \"%s\" can only be updated to DEFAULT", column->name);
         if (column->generated) error_detail("Column \"%s\" is a generated column.", column->name);
         else error_detail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", column->name);
         return status;
@@ -132,16 +132,16 @@ static enum status insert_mismatch(struct planner *p, bool more_values, int posi
     return fail_at(p, position, STATUS_SYNTAX, more_values ? "INSERT has more expressions than target columns" : "INSERT has more target columns than expressions");
 }
 
-static enum status check_generated(struct planner *p, const struct insert_statement *st, const struct column *c, int position, bool *skip)
+static enum status check_generated(struct planner *p, const struct insert_statement *st, const struct column *c, bool *skip)
 {
     *skip = false;
     if (c->generated) {
-        enum status status = fail_at(p, position, STATUS_GENERATED_ALWAYS, "cannot insert a non-DEFAULT value into column \"%s\"", c->name);
+        enum status status = fail_at(p, 0, STATUS_GENERATED_ALWAYS, "cannot insert a non-DEFAULT value into column \"%s\"", c->name);
         error_detail("Column \"%s\" is a generated column.", c->name);
         return status;
     }
     if (c->identity == 'a' && st->overriding == OVERRIDING_NONE) {
-        enum status status = fail_at(p, position, STATUS_GENERATED_ALWAYS, "cannot insert a non-DEFAULT value into column \"%s\"", c->name);
+        enum status status = fail_at(p, 0, STATUS_GENERATED_ALWAYS, "cannot insert a non-DEFAULT value into column \"%s\"", c->name);
         error_detail("Column \"%s\" is an identity column defined as GENERATED ALWAYS.", c->name);
         error_hint("Use OVERRIDING SYSTEM VALUE to override.");
         return status;
@@ -178,7 +178,7 @@ static enum status insert_values(struct planner *p, struct scope *scope, struct 
                 continue;
             }
             bool skip;
-            TRY(check_generated(p, st, column, e->position, &skip));
+            TRY(check_generated(p, st, column, &skip));
             struct scalar *v;
             TRY(bind_node(p, inside, e, &v));
             TRY(assign_value(p, v, column, e->position, &s->rows[r][c]));
@@ -218,7 +218,7 @@ static enum status insert_select(struct planner *p, struct scope *scope, struct 
     for (int c = 0; c < n; c++) {
         const struct column *column = &t->columns[columns[c]];
         bool skip;
-        TRY(check_generated(p, st, column, s->targets[c]->position, &skip));
+        TRY(check_generated(p, st, column, &skip));
         struct scalar *probe = s->targets[c];
         if (!can_coerce(probe->type.oid, column->type.oid, CAST_ASSIGNMENT)) return assign_value(p, probe, column, probe->position, &probe);
         types[c] = column->type;

@@ -85,7 +85,7 @@ enum status expand_targets(struct planner *p, struct scope *scope, const struct 
             }
             int n = e->column.count;
             struct space *s = scope_space(scope, n > 1 ? e->column.names[n - 2] : NULL, e->column.names[n - 1], NULL);
-            if (!s) return fail_at(p, e->position, STATUS_UNDEFINED_TABLE, "missing FROM-clause entry for table \"%s\"", e->column.names[n - 1]);
+            if (!s) return no_such_space(p, scope, e->column.names[n - 1], e->position);
             expand_space(p, s, e->position, out);
             continue;
         }
@@ -350,7 +350,7 @@ static struct scalar *swap_grouped(void *context, struct scalar *s)
             }
         return NULL;
     }
-    if (s->kind == SCALAR_CONST || s->kind == SCALAR_PARAMETER) return s;
+    if (s->kind == SCALAR_PARAMETER || (s->kind == SCALAR_CONST && !(q->set_count && s->type.oid == OID_INT4))) return s;
     int at = group_match(q, s);
     if (at >= 0) {
         struct scalar *v = scalar_var(g->p->arena, q->group_rel, (uint16_t)at, s->position);
@@ -424,10 +424,73 @@ static enum status ungrouped(struct planner *p, struct query *q, const struct sc
     return fail_at(p, s->position, STATUS_GROUPING, "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function", r->name, column);
 }
 
+/* GROUPING(a, b): a bit for each argument, 1 where its key isn't part of the row's grouping set. For each argument a constant
+ * key is added to just the sets that have the argument: it is null exactly in the others. */
+struct marking { struct planner *p; struct query *q; int *marker; enum status status; };
+static struct scalar *swap_grouping(void *context, struct scalar *s)
+{
+    struct marking *m = context;
+    struct planner *p = m->p;
+    if (s->kind != SCALAR_CURRENT || m->status) return NULL;
+    struct scalar *sum = NULL;
+    for (int i = 0; i < s->arg_count; i++) {
+        int key = group_match(m->q, s->args[i]);
+        if (key < 0) {
+            m->status = fail_at(p, s->args[i]->position, STATUS_GROUPING, "arguments to GROUPING must be grouping expressions of the associated query level");
+            return s;
+        }
+        struct scalar *bit = scalar_int4(p->arena, 1 << (s->arg_count - 1 - i)), *zero = scalar_int4(p->arena, 0);
+        if (!m->q->set_count) bit = zero;
+        else {
+            if (m->marker[key] < 0) {
+                struct scalar *mark = scalar_int4(p->arena, 1000000 + key);
+                m->marker[key] = add_group(p, m->q, mark);
+            }
+            struct scalar *mark = m->q->groups[m->marker[key]];
+            struct scalar *missing = scalar_new(p->arena, SCALAR_IS_NULL, type_make(OID_BOOL, -1), s->position);
+            missing->args = arena_copy(p->arena, &mark, sizeof mark);
+            missing->arg_count = 1;
+            struct scalar *args[3] = { missing, bit, zero };
+            bit = scalar_new(p->arena, SCALAR_CASE, type_make(OID_INT4, -1), s->position);
+            bit->args = arena_copy(p->arena, args, sizeof args);
+            bit->arg_count = 3;
+            bit->case_.has_else = true;
+        }
+        if (!sum) sum = bit;
+        else if ((m->status = make_operator(p, NULL, "+", sum, bit, s->position, &sum))) return s;
+    }
+    return sum ? sum : scalar_int4(p->arena, 0);
+}
+
+static enum status finish_grouping_calls(struct planner *p, struct query *q)
+{
+    struct marking m = { .p = p, .q = q };
+    uint16_t keys = q->group_count;
+    m.marker = arena_array(p->arena, int, keys ? keys : 1);
+    for (int i = 0; i < keys; i++) m.marker[i] = -1;
+    for (int i = 0; i < q->target_count; i++) q->targets[i] = scalar_map(p->arena, q->targets[i], swap_grouping, &m);
+    for (uint32_t i = 0; i < q->having.count; i++) q->having.items[i] = scalar_map(p->arena, q->having.items[i], swap_grouping, &m);
+    if (m.status || !q->set_count || q->group_count == keys) return m.status;
+    uint32_t total = q->sets_offsets[q->set_count];
+    uint16_t *sets = arena_array(p->arena, uint16_t, total * 2 + 1), *offsets = arena_array(p->arena, uint16_t, q->set_count + 1u), at = 0;
+    for (int k = 0; k < q->set_count; k++) {
+        offsets[k] = at;
+        for (int i = q->sets_offsets[k]; i < q->sets_offsets[k + 1]; i++) {
+            sets[at++] = q->sets[i];
+            if (m.marker[q->sets[i]] >= 0) sets[at++] = (uint16_t)m.marker[q->sets[i]];
+        }
+    }
+    offsets[q->set_count] = at;
+    q->sets = sets;
+    q->sets_offsets = offsets;
+    return STATUS_OK;
+}
+
 static enum status finish_groups(struct planner *p, struct query *q)
 {
     if (!q->grouped) return STATUS_OK;
     struct grouping g = { .p = p, .q = q };
+    TRY(finish_grouping_calls(p, q));
     if (q->group_count && !q->set_count) visit_above(q, visit_dependent, &g);
     q->group_rel = planner_rel(p, REL_MADE, "groups", (uint16_t)(q->group_count + q->aggregate_count), q->level);
     for (int i = 0; i < q->group_count; i++) {

@@ -40,6 +40,18 @@ static bool preferred(uint32_t oid) { const struct type_info *t = type_info(oid)
 static bool is_poly_element(uint32_t oid) { return oid == OID_ANYELEMENT || oid == OID_ANYNONARRAY || oid == OID_ANYCOMPATIBLE || oid == OID_ANYENUM || oid == OID_ANYCOMPATIBLENONARRAY; }
 static bool is_poly_array(uint32_t oid) { return oid == OID_ANYARRAY || oid == OID_ANYCOMPATIBLEARRAY; }
 
+/* int2vector and oidvector are arrays under another name. */
+static bool cast_binary(uint32_t from, uint32_t to)
+{
+    return (from == OID_INT2VECTOR && to == type_array_of(OID_INT2)) || (from == OID_OIDVECTOR && (to == type_array_of(OID_OID) || to == type_array_of(OID_REGTYPE)));
+}
+
+static const struct function *find_cast(uint32_t from, uint32_t to, enum cast_context context, bool *binary)
+{
+    *binary = cast_binary(from, to);
+    return *binary ? NULL : cast_find(from, to, context, binary);
+}
+
 bool can_coerce(uint32_t from, uint32_t to, enum cast_context context)
 {
     if (from == to || to == OID_ANY || is_poly_element(to))
@@ -49,7 +61,7 @@ bool can_coerce(uint32_t from, uint32_t to, enum cast_context context)
     if (is_poly_array(to))
         return element_of(from) != 0;
     bool binary = false;
-    return cast_find(from, to, context, &binary) != NULL || binary;
+    return find_cast(from, to, context, &binary) != NULL || binary;
 }
 
 /* ---- turning one expression into a type ---- */
@@ -147,14 +159,14 @@ enum status coerce(struct planner *p, struct scalar *in, struct sql_type want, e
     }
     if (in->kind == SCALAR_CONST && in->constant.null) {
         bool binary = false;
-        if (cast_find(in->type.oid, want.oid, context, &binary) || binary) {
+        if (find_cast(in->type.oid, want.oid, context, &binary) || binary) {
             struct sql_type t = want;
             *out = scalar_null(p->arena, t, in->position);
             return STATUS_OK;
         }
     }
     bool binary = false;
-    const struct function *f = cast_find(in->type.oid, want.oid, context, &binary);
+    const struct function *f = find_cast(in->type.oid, want.oid, context, &binary);
     if (binary) {
         struct scalar *copy = scalar_copy(p->arena, in);
         copy->type = type_make(want.oid, -1);

@@ -33,7 +33,7 @@ enum scalar_kind {
     SCALAR_SUBSCRIPT,    /* args[0] [ args[1] ]  (args[2] for a slice's upper) */
     SCALAR_SUBQUERY,     /* subquery: scalar, EXISTS, op ANY/ALL, ARRAY(...) */
     SCALAR_ROW,          /* args: only as an operand that analyze resolves away, or for output as record text */
-    SCALAR_CURRENT,      /* never made: current_user, now() … come as SCALAR_CALL */
+    SCALAR_CURRENT,      /* in no plan (current_user, now() … come as SCALAR_CALL); the planner's mark for GROUPING() */
     /* These three stand in trees only while the planner works; no plan holds them. */
     SCALAR_VAR,          /* var: a column of a relation of the query (plan/query.h) */
     SCALAR_AGGREGATE,    /* aggregate */

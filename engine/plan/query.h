@@ -247,6 +247,7 @@ void query_add_rel(struct planner *, struct query *, struct rel *);
 enum status scope_column(struct planner *, struct scope *, const struct expr *, struct scalar **out) MUST_CHECK;
 /* Finds t in the scope chain for t.*; */
 struct space *scope_space(struct scope *, const char *schema, const char *name, int *levels);
+enum status no_such_space(struct planner *, struct scope *, const char *name, int position) MUST_CHECK;
 void scope_add(struct planner *, struct scope *, struct space *);
 struct space *space_of_rel(struct planner *, struct rel *, const char *alias, const char *schema);
 enum status analyze_from(struct planner *, struct scope *, const struct from_list *, struct from_nodes *) MUST_CHECK;

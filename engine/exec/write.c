@@ -384,9 +384,11 @@ static enum status changes(struct table_writer *w, uint64_t row_id, const struct
 enum status table_writer_update(struct table_writer *w, uint64_t row_id, const struct batch *rows, uint16_t i, const bool *assigned, enum heap_outcome *outcome, uint64_t *new_row_id, uint64_t *newer)
 {
     bool keys_same, key_update, alone = false;
+    struct batch whole = *rows;          /* the row itself, without the joined tables' columns behind it */
+    whole.column_count = w->table->heap.column_count;
     enum status status = changes(w, row_id, rows, i, assigned, &keys_same, &key_update);
     if (!status)
-        status = heap_update(&w->table->heap, w->run->txn, row_id, rows, i, keys_same, key_update, LOCK_WAIT, outcome, new_row_id, &alone, newer);
+        status = heap_update(&w->table->heap, w->run->txn, row_id, &whole, i, keys_same, key_update, LOCK_WAIT, outcome, new_row_id, &alone, newer);
     arena_reset(w->scratch);
     if (status || *outcome != HEAP_DONE)
         return status;

@@ -992,8 +992,7 @@ static enum status copy_to(struct session *session, const char *sql, const struc
         query = list.items[0];
         sql = text.bytes;
     }
-    uint32_t types[8] = {0};
-    struct plan_request request = {.session = session, .arena = arena, .sql = sql, .statement = query, .parameter_types = types};
+    struct plan_request request = {.session = session, .arena = arena, .sql = sql, .statement = query};   /* no parameters */
     struct prepared_plan *plan;
     status = plan_statement(&request, &plan);
     if (status)

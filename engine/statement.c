@@ -273,8 +273,7 @@ static enum status explain_run(struct session *session, const char *sql, const s
         }
         if (!statement_is_planned(inner->kind))
             return error_set(STATUS_SYNTAX, "EXPLAIN is not possible for %s", statement_tag(inner));
-        uint32_t *types = arena_array(arena, uint32_t, 65536);
-        struct plan_request request = {.session = session, .arena = arena, .sql = sql, .statement = inner, .parameter_types = types};
+        struct plan_request request = {.session = session, .arena = arena, .sql = sql, .statement = inner};   /* no parameters */
         struct prepared_plan *made;
         status = plan_statement(&request, &made);
         if (status)
@@ -532,8 +531,7 @@ enum status statement_run(struct session *session, const char *sql, const struct
         status = statement_snapshot(session);
     if (status)
         return status;
-    uint32_t types[8] = {0};
-    struct plan_request request = {.session = session, .arena = session->statement_arena, .sql = sql, .statement = statement, .parameter_types = types};
+    struct plan_request request = {.session = session, .arena = session->statement_arena, .sql = sql, .statement = statement};   /* no parameters */
     struct prepared_plan *plan;
     status = plan_statement(&request, &plan);
     if (status)

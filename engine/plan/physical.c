@@ -6,7 +6,7 @@
  * a filter. Costs are in PostgreSQL's units and by its formulas, somewhat simplified.
  *
  * The gate: a pipeline whose source is a sequential scan of at least min_parallel_table_scan_size gets workers by PostgreSQL's
- * rule, one more for each threefold of that size, at most max_parallel_workers_per_gather, if the statement only reads and
+ * rule (two, and one more for each threefold of that size), at most max_parallel_workers_per_gather, if the statement only reads and
  * all its functions are parallel safe. workers_planned stands on the scan and on every node up to and with the
  * pipeline's sink (aggregate, sort, top-n, a hash join's build side stops before the join); it never changes a plan's
  * shape. What runs again for each row (a nested loop's right side, correlated subqueries) gets none. */
@@ -440,13 +440,14 @@ static uint16_t workers_for(struct planner *p, const struct plan *scan)
     }
     double bytes = (double)pages * 16384, threshold = fmax((double)g->min_parallel_table_scan_bytes, 1);
     if (bytes < threshold) return 0;
-    int workers = 1;
+    int workers = 2;                     /* the leader only prints, so one worker is no more than none */
     while (workers < 64 && bytes >= threshold * 3) {
         workers++;
         threshold *= 3;
     }
     int most = g->max_parallel_workers_per_gather;
-    return (uint16_t)(workers < most ? workers : most > 0 ? most : 0);
+    workers = workers < most ? workers : most;
+    return (uint16_t)(workers > 1 ? workers : 0);
 }
 
 static void gate_scalar(struct gate *, const struct scalar *);

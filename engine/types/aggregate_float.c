@@ -17,15 +17,34 @@ static enum status give(double d, bool null, struct sql_type result, struct valu
 }
 
 struct float_sum { double sum; int64_t count; };
-#define FLOAT_SUM(NAME, T) \
-    UPDATE(NAME, struct float_sum, const T x = VECTOR(T, &c->args[0], i); const T now = (T)s->sum + x; \
+/* T is the column's type, S the sum's. One state at a time adds in a tight loop, in row order, and is walked again only
+ * when the sum left the finite numbers. */
+#define FLOAT_SUM(NAME, T, S) \
+    UPDATE(NAME##_slow, struct float_sum, const T x = VECTOR(T, &c->args[0], i); const S now = (S)s->sum + (S)x; \
            if (isinf(now) && !isinf(x) && !isinf(s->sum)) FAIL(overflow()); s->sum = (double)now; s->count++) \
+    static enum status NAME##_update(struct aggregate_call *c) { return NAME##_slow_update(c); } \
+    static enum status NAME##_update_one(struct aggregate_call *c, void *state) \
+    { \
+        struct float_sum *s = state; \
+        const T *values = c->args[0].values; \
+        const size_t mask = VECTOR_MASK(&c->args[0]); \
+        S sum = (S)s->sum; \
+        if (c->selection) \
+            for (uint16_t n = 0; n < c->count; n++) sum += (S)values[c->selection[n] & mask]; \
+        else \
+            for (uint16_t n = 0; n < c->count; n++) sum += (S)values[n & mask]; \
+        if (!isfinite(sum)) \
+            return NAME##_slow_update_one(c, state); \
+        s->sum = (double)sum; \
+        s->count += c->count; \
+        return STATUS_OK; \
+    } \
     static enum status NAME##_combine(void *into, const void *from, struct arena *arena) \
     { \
         (void)arena; \
         struct float_sum *s = into; \
         const struct float_sum *f = from; \
-        const T now = (T)s->sum + (T)f->sum; \
+        const S now = (S)s->sum + (S)f->sum; \
         if (isinf(now) && !isinf(s->sum) && !isinf(f->sum)) \
             return overflow(); \
         if (f->count) \
@@ -33,8 +52,20 @@ struct float_sum { double sum; int64_t count; };
         s->count += f->count; \
         return STATUS_OK; \
     }
-FLOAT_SUM(sum_float4, float)
-FLOAT_SUM(sum_float8, double)
+FLOAT_SUM(sum_float4, float, float)
+FLOAT_SUM(sum_float8, double, double)
+FLOAT_SUM(avg_float4, float, double)
+#define avg_float8_update sum_float8_update
+#define avg_float8_update_one sum_float8_update_one
+#define avg_float8_combine sum_float8_combine
+static enum status avg_finish(const void *state, struct sql_type result, struct arena *arena, struct value *out)
+{
+    (void)arena;
+    const struct float_sum *s = state;
+    return give(s->count ? s->sum / (double)s->count : 0, !s->count, result, out);
+}
+AGGREGATE(avg_float4, avg_float4, avg_finish, struct float_sum, true, true)
+AGGREGATE(avg_float8, avg_float8, avg_finish, struct float_sum, true, true)
 static enum status sum_finish(const void *state, struct sql_type result, struct arena *arena, struct value *out)
 {
     (void)arena;
@@ -92,7 +123,6 @@ static enum status spread_combine(void *into, const void *from, struct arena *ar
     } \
     AGGREGATE(NAME##_float4, spread_float4, NAME##_finish, struct spread, true, true) \
     AGGREGATE(NAME##_float8, spread_float8, NAME##_finish, struct spread, true, true)
-FINISH(avg, 1, s->sx / s->n)
 FINISH(var_pop, 1, s->sxx / s->n)
 FINISH(var_samp, 2, s->sxx / (s->n - 1))
 FINISH(stddev_pop, 1, sqrt(s->sxx / s->n))

@@ -431,6 +431,8 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
             status = error_restore(&x->error);
         error_free(&x->error);
         add_counters(x, from, true);
+        if (op->counters)
+            op->counters->workers_launched = workers;
         for (uint16_t i = 0; i < workers && !status; i++)
             if (class->combine)
                 status = class->combine(op, x->hands[i].sink);

@@ -285,7 +285,7 @@ static enum status key_add(struct ddl *d, const struct table *table, const struc
 {
     bool primary = c->kind == CONSTRAINT_PRIMARY_KEY;
     if (primary && table->primary_key)
-        return ddl_fail(c->position, STATUS_INVALID_TABLE_DEFINITION, "multiple primary keys for table \"%s\" are not allowed", table->name);
+        return ddl_fail(existing ? 0 : c->position, STATUS_INVALID_TABLE_DEFINITION, "multiple primary keys for table \"%s\" are not allowed", table->name);
     if (c->deferrable || c->initially_deferred)
         return ddl_unsupported("deferrable unique constraints are");
     if (c->include.count)
@@ -368,7 +368,9 @@ static enum status foreign_key_add(struct ddl *d, const struct table *table, con
         return ddl_unsupported("ON DELETE SET with a column list is");
     uint32_t table_oid = table->oid;
     enum status status = catalog_open(d->session, c->references, LOCK_SHARE_ROW_EXCLUSIVE, &referenced);
-    if (!status)
+    if (status)
+        error_current()->position = 0;
+    else
         status = ddl_table(d, table_oid, &table);
     if (status)
         return status;

@@ -485,7 +485,21 @@ bool users_has(const struct users *users, uint32_t oid)
     return false;
 }
 
-struct use { struct ddl *d; const struct table *of; const char *column; const char *qualifiers[64]; int qualifier_count; bool relation, uses; struct users *out; };
+/* names: what the view calls the column there: FROM t AS t(x, y) may rename it. */
+struct use { struct ddl *d; const struct table *of; const char *column; const char *qualifiers[64], *names[64]; int qualifier_count; bool relation, uses, all; struct users *out; };
+
+static const char *local_name(const struct use *use, const struct from_item *item)
+{
+    int live = 0;
+    for (uint16_t c = 0; use->column && c < use->of->column_count; c++) {
+        if (use->of->columns[c].dropped)
+            continue;
+        if (!strcmp(use->of->columns[c].name, use->column))
+            return live < item->columns.count ? item->columns.items[live] : use->column;
+        live++;
+    }
+    return use->column;
+}
 
 static void use_relation(struct tree_walk *w, struct from_item *item)
 {
@@ -493,10 +507,12 @@ static void use_relation(struct tree_walk *w, struct from_item *item)
     if (!item->relation->schema || strcmp(item->relation->name, use->of->name) || strcmp(item->relation->schema, use->of->schema_name))
         return;
     use->relation = true;
-    if (use->qualifier_count < 64)
+    if (use->qualifier_count < 64) {
+        use->names[use->qualifier_count] = local_name(use, item);
         use->qualifiers[use->qualifier_count++] = item->alias ? item->alias : item->relation->name;
-    else
-        use->column = NULL;                                   /* too many to tell apart */
+    } else {
+        use->all = true;                                      /* too many to tell apart */
+    }
 }
 
 static void use_column(struct tree_walk *w, struct expr *e)
@@ -508,12 +524,9 @@ static void use_column(struct tree_walk *w, struct expr *e)
         use->uses = true;
         return;
     }
-    if (strcmp(e->column.names[e->column.count - 1], use->column))
-        return;
-    bool ours = e->column.count == 1;
-    for (int i = 0; i < use->qualifier_count && !ours; i++)
-        ours = !strcmp(use->qualifiers[i], e->column.names[e->column.count - 2]);
-    use->uses = use->uses || ours;
+    for (int i = 0; i < use->qualifier_count; i++)
+        if (!strcmp(e->column.names[e->column.count - 1], use->names[i]) && (e->column.count == 1 || !strcmp(use->qualifiers[i], e->column.names[e->column.count - 2])))
+            use->uses = true;
 }
 
 static void use_joins_from(struct use *use, const struct from_item *item)
@@ -522,7 +535,8 @@ static void use_joins_from(struct use *use, const struct from_item *item)
         return;
     use->uses = use->uses || item->natural;
     for (int i = 0; i < item->using_columns.count; i++)
-        use->uses = use->uses || !strcmp(item->using_columns.items[i], use->column);
+        for (int k = 0; k < use->qualifier_count; k++)
+            use->uses = use->uses || !strcmp(item->using_columns.items[i], use->names[k]);
     use_joins_from(use, item->left);
     use_joins_from(use, item->right);
 }
@@ -540,7 +554,7 @@ static enum status use_view(void *context, const struct table *view)
     struct use *use = context;
     if (view->kind != RELATION_VIEW || !view->view)
         return STATUS_OK;
-    use->relation = use->uses = false;
+    use->relation = use->uses = use->all = false;
     use->qualifier_count = 0;
     struct tree_walk walk = {.context = use, .relation = use_relation};
     walk_select(&walk, view->view);
@@ -550,7 +564,7 @@ static enum status use_view(void *context, const struct table *view)
         walk = (struct tree_walk){.context = use, .expr = use_column, .select = use_select};
         walk_select(&walk, view->view);
     }
-    if (!use->column || use->uses)
+    if (!use->column || use->uses || use->all)
         users_add(use->d, use->out, view->oid);
     return STATUS_OK;
 }

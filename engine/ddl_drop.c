@@ -5,6 +5,7 @@
  * defaults that call a sequence do. Then the rows are deleted; the files go at commit. */
 #include "engine/ddl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct dependent { const char *text; };                       /* "view v depends on table t" */
@@ -68,6 +69,9 @@ static enum status foreign_add(struct drop_plan *p, const struct foreign_key *ke
     return STATUS_OK;
 }
 
+static enum status plan_relation(struct drop_plan *, uint32_t oid);
+static enum status plan_view(struct drop_plan *, uint32_t oid, const char *on);
+
 struct default_scan { struct drop_plan *p; uint32_t sequence; enum status status; };
 static enum status default_row(void *context, const struct catalog_row *row)
 {
@@ -96,49 +100,81 @@ static enum status default_row(void *context, const struct catalog_row *row)
     return STATUS_OK;
 }
 
-/* Everything that goes with the relations in the plan; the list grows as we walk it. */
-static enum status plan_dependents(struct drop_plan *p)
+/* What hangs on one relation, in the order it was made; and what hangs on that. */
+struct hanging { uint32_t oid; const struct foreign_key *key; };
+static int hanging_order(const void *a, const void *b)
+{
+    uint32_t x = ((const struct hanging *)a)->oid, y = ((const struct hanging *)b)->oid;
+    return x < y ? -1 : x > y;
+}
+
+static enum status plan_relation(struct drop_plan *p, uint32_t oid)
 {
     struct ddl *d = p->d;
-    enum status status = STATUS_OK;
-    for (uint32_t i = 0; !status && i < p->relations.count; i++) {
-        const struct table *table;
-        status = ddl_table(d, p->relations.oids[i], &table);
-        if (status)
-            return status;
-        const char *on = arena_printf(d->arena, "%s %s", kind_name((char)table->kind), shown_name(p, table));
-        if (table->kind == RELATION_TABLE) {
-            uint32_t *sequences, count;
-            status = sequence_owned(d, table->oid, 0, &sequences, &count);
-            for (uint32_t k = 0; !status && k < count; k++) {
-                status = ddl_lock(d, sequences[k], LOCK_ACCESS_EXCLUSIVE);
-                users_add(d, &p->relations, sequences[k]);
-            }
-            for (uint16_t k = 0; !status && k < table->referenced_by_count; k++)
-                if (!users_has(&p->relations, table->referenced_by[k].table))
-                    status = foreign_add(p, &table->referenced_by[k], on);
-        }
-        if (table->kind == RELATION_TABLE || table->kind == RELATION_VIEW) {
-            struct users views = {0};
-            status = status ? status : views_using(d, table->oid, NULL, &views);
-            for (uint32_t k = 0; !status && k < views.count; k++) {
-                const struct table *view;
-                if (users_has(&p->relations, views.oids[k]))
-                    continue;
-                status = ddl_lock(d, views.oids[k], LOCK_ACCESS_EXCLUSIVE);
-                if (!status)
-                    status = ddl_table(d, views.oids[k], &view);
-                if (status)
-                    return status;
-                users_add(d, &p->relations, views.oids[k]);
-                dependent_add(p, arena_printf(d->arena, "view %s", shown_name(p, view)), on);
-            }
-        }
-        if (table->kind == RELATION_SEQUENCE) {
-            struct default_scan scan = {.p = p, .sequence = table->oid};
-            status = status ? status : catalog_scan(&d->access, CATALOG_ATTRDEF, -1, NULL, 0, default_row, &scan);
+    const struct table *table;
+    if (stack_is_deep())
+        return stack_too_deep();
+    enum status status = ddl_table(d, oid, &table);
+    if (status)
+        return status;
+    const char *on = arena_printf(d->arena, "%s %s", kind_name((char)table->kind), shown_name(p, table));
+    if (table->kind == RELATION_SEQUENCE) {
+        struct default_scan scan = {.p = p, .sequence = oid};
+        return catalog_scan(&d->access, CATALOG_ATTRDEF, -1, NULL, 0, default_row, &scan);
+    }
+    if (table->kind == RELATION_TABLE) {
+        uint32_t *sequences, count;
+        status = sequence_owned(d, oid, 0, &sequences, &count);
+        for (uint32_t k = 0; !status && k < count; k++) {
+            if (users_has(&p->relations, sequences[k]))
+                continue;
+            users_add(d, &p->relations, sequences[k]);
+            status = ddl_lock(d, sequences[k], LOCK_ACCESS_EXCLUSIVE);
+            if (!status)
+                status = plan_relation(p, sequences[k]);
         }
     }
+    struct users views = {0};
+    if (!status)
+        status = views_using(d, oid, NULL, &views);
+    struct hanging *list = arena_array(d->arena, struct hanging, views.count + table->referenced_by_count + 1u);
+    uint32_t count = 0;
+    for (uint16_t k = 0; k < table->referenced_by_count; k++)
+        list[count++] = (struct hanging){table->referenced_by[k].oid, &table->referenced_by[k]};
+    for (uint32_t k = 0; k < views.count; k++)
+        list[count++] = (struct hanging){views.oids[k], NULL};
+    qsort(list, count, sizeof *list, hanging_order);
+    for (uint32_t k = 0; !status && k < count; k++) {
+        if (list[k].key && !users_has(&p->relations, list[k].key->table))
+            status = foreign_add(p, list[k].key, on);
+        else if (!list[k].key)
+            status = plan_view(p, list[k].oid, on);
+    }
+    return status;
+}
+
+static enum status plan_view(struct drop_plan *p, uint32_t oid, const char *on)
+{
+    const struct table *view;
+    if (users_has(&p->relations, oid))
+        return STATUS_OK;
+    enum status status = ddl_lock(p->d, oid, LOCK_ACCESS_EXCLUSIVE);
+    if (!status)
+        status = ddl_table(p->d, oid, &view);
+    if (status)
+        return status;
+    users_add(p->d, &p->relations, oid);
+    dependent_add(p, arena_printf(p->d->arena, "view %s", shown_name(p, view)), on);
+    return plan_relation(p, oid);
+}
+
+/* Everything that goes with the relations in the plan; the list grows meanwhile. */
+static enum status plan_dependents(struct drop_plan *p)
+{
+    enum status status = STATUS_OK;
+    uint32_t named = p->relations.count;
+    for (uint32_t i = 0; !status && i < named; i++)
+        status = plan_relation(p, p->relations.oids[i]);
     return status;
 }
 
@@ -155,7 +191,7 @@ static enum status plan_judge(struct drop_plan *p, const char *what, bool cascad
         if (p->dependent_count == 1)
             session_notice(p->d->session, "NOTICE", "00000", "%s", lines.bytes);
         else
-            session_notice(p->d->session, "NOTICE", "00000", "drop cascades to %u other objects", p->dependent_count);
+            session_notice_detail(p->d->session, "NOTICE", "00000", lines.bytes, arena_printf(p->d->arena, "drop cascades to %u other objects", p->dependent_count));
         return STATUS_OK;
     }
     if (p->named > 1)
@@ -604,6 +640,12 @@ static enum status column_drop_rows(struct ddl *d, uint32_t table_oid, int at)
     return status || !rewrite ? status : table_reindex(d, table_oid);
 }
 
+static int oid_order(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 enum status drop_column(struct ddl *d, const struct table *table, const char *name, bool if_exists, bool cascade)
 {
     int at = table_column(table, name);
@@ -618,18 +660,10 @@ enum status drop_column(struct ddl *d, const struct table *table, const char *na
     const char *what = arena_printf(d->arena, "column %s of table %s", name, shown_name(&plan, table));
     struct users views = {0};
     enum status status = views_using(d, oid, name, &views);
-    for (uint32_t i = 0; !status && i < views.count; i++) {
-        const struct table *view;
-        status = ddl_lock(d, views.oids[i], LOCK_ACCESS_EXCLUSIVE);
-        if (!status)
-            status = ddl_table(d, views.oids[i], &view);
-        if (status)
-            return status;
-        users_add(d, &plan.relations, views.oids[i]);
-        dependent_add(&plan, arena_printf(d->arena, "view %s", shown_name(&plan, view)), what);
-    }
-    if (!status)
-        status = plan_dependents(&plan);
+    if (views.count)
+        qsort(views.oids, views.count, sizeof *views.oids, oid_order);
+    for (uint32_t i = 0; !status && i < views.count; i++)
+        status = plan_view(&plan, views.oids[i], what);
     for (uint16_t i = 0; !status && i < table->index_count; i++)
         if (index_uses(&table->indexes[i], table, at))
             for (uint16_t k = 0; !status && k < table->referenced_by_count; k++)

@@ -84,7 +84,7 @@ static enum status key_read(struct ddl *d, const struct new_index *n, struct key
             if (c < 0) {
                 if (n->constraint)
                     return ddl_fail(e->position, STATUS_UNDEFINED_COLUMN, "column \"%s\" named in key does not exist", name);
-                return ddl_fail(e->position, STATUS_UNDEFINED_COLUMN, "column \"%s\" does not exist", name);
+                return ddl_fail(0, STATUS_UNDEFINED_COLUMN, "column \"%s\" does not exist", name);
             }
             key->columns[i] = (int16_t)(c + 1);
             key->types[i] = n->table->columns[c].type;

@@ -60,6 +60,8 @@ enum status ddl_refuse_system(const struct table *table)
 enum status ddl_open(struct ddl *d, const struct relation_name *name, enum table_lock mode, const struct table **out)
 {
     enum status status = catalog_open(d->session, name, mode, out);
+    if (status)
+        error_current()->position = 0;                        /* PostgreSQL's utility statements don't say where */
     return status ? status : ddl_refuse_system(*out);
 }
 

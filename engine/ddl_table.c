@@ -157,6 +157,14 @@ enum status column_default(struct ddl *d, const struct table *table, struct new_
         return status;
     if (!generated && is_null_literal(column->default_expr))
         return STATUS_OK;
+    if (!generated && column->default_expr->kind == EXPR_LITERAL && column->default_expr->literal.kind == LITERAL_STRING) {   /* 'x' is shown as 'x'::text */
+        struct expr *cast = arena_new(d->arena, struct expr);
+        struct type_name *type = arena_new(d->arena, struct type_name);
+        uint32_t element = type_is_array(column->type.oid) ? type_element_of(column->type.oid) : column->type.oid;
+        *type = (struct type_name){.schema = "pg_catalog", .name = (char *)type_info(element)->name, .dimensions = element != column->type.oid};
+        *cast = (struct expr){.kind = EXPR_CAST, .position = column->default_expr->position, .cast = {.operand = column->default_expr, .type = type}};
+        column->default_expr = cast;
+    }
     expr_qualify(d, column->default_expr);
     column->default_text = deparse_expr(d->arena, column->default_expr);
     *bound = scalar;
@@ -186,7 +194,7 @@ static enum status table_make(struct ddl *d, struct new_table *t)
     for (uint16_t i = 0; i < t->count; i++)
         for (uint16_t k = 0; k < i; k++)
             if (!strcmp(t->columns[i].name, t->columns[k].name))
-                return ddl_fail(t->columns[i].position, STATUS_DUPLICATE_COLUMN, "column \"%s\" specified more than once", t->columns[i].name);
+                return ddl_fail(0, STATUS_DUPLICATE_COLUMN, "column \"%s\" specified more than once", t->columns[i].name);
     if (t->count > HEAP_COLUMNS_MAX)
         return error_set(STATUS_TOO_MANY_COLUMNS, "tables can have at most %d columns", HEAP_COLUMNS_MAX);
     t->oid = catalog_new_oid(d->access.store);

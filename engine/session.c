@@ -459,15 +459,27 @@ void session_catalog_snapshot(struct session *session, struct snapshot *out)
     *out = (struct snapshot){.limit = txn_limit(session->engine->store), .txn = session->txn, .command = UINT32_MAX};
 }
 
-void session_notice(struct session *session, const char *severity, const char *sqlstate, const char *format, ...)
+static bool notice_wanted(const struct session *session, const char *severity)
 {
     static const char *const levels[] = {"DEBUG", "DEBUG", "DEBUG", "DEBUG", "DEBUG", "DEBUG", "LOG", "NOTICE", "WARNING"};
     int level = session->settings.client_min_messages;
     for (int i = 0; i < level && i < 9; i++)                  /* below client_min_messages: not sent. INFO always is */
         if (!strcmp(levels[i], severity) && strcmp(levels[level < 9 ? level : 8], severity))
-            return;
-    if (!session->client || (level >= 9 && level != 12 && strcmp(severity, "INFO")))
+            return false;
+    return session->client && (level < 9 || level == 12 || !strcmp(severity, "INFO"));
+}
+
+void session_notice_detail(struct session *session, const char *severity, const char *sqlstate, const char *detail, const char *message)
+{
+    if (!notice_wanted(session, severity))
         return;
+    struct error notice = {.message = (char *)message, .detail = (char *)detail};
+    snprintf(notice.sqlstate, sizeof notice.sqlstate, "%s", sqlstate);
+    session->client->notice(session->client, severity, &notice);
+}
+
+void session_notice(struct session *session, const char *severity, const char *sqlstate, const char *format, ...)
+{
     char *message = NULL;
     va_list args;
     va_start(args, format);
@@ -475,9 +487,7 @@ void session_notice(struct session *session, const char *severity, const char *s
     va_end(args);
     if (length < 0)
         return;
-    struct error notice = {.message = message};
-    snprintf(notice.sqlstate, sizeof notice.sqlstate, "%s", sqlstate);
-    session->client->notice(session->client, severity, &notice);
+    session_notice_detail(session, severity, sqlstate, NULL, message);
     free(message);
 }
 

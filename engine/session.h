@@ -83,6 +83,7 @@ const char *session_user(const struct session *);
 const char *session_database(const struct session *);
 int32_t     session_pid(const struct session *);
 void        session_notice(struct session *, const char *severity, const char *sqlstate, const char *format, ...) PRINTF_LIKE(4, 5);
+void        session_notice_detail(struct session *, const char *severity, const char *sqlstate, const char *detail, const char *message);   /* detail may be NULL */
 bool        session_in_transaction_block(const struct session *);
 /* CANCELED / ADMIN_SHUTDOWN / timeout when an interrupt is pending: long loops ask it (also in workers, through their leader's stop flag). */
 enum status session_check_interrupts(void) MUST_CHECK;

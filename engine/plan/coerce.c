@@ -379,6 +379,22 @@ static size_t select_candidates(const uint32_t *inputs, int nargs, struct candid
     return n;
 }
 
+/* Polymorphic arguments must agree: the array's element with the elements. */
+static bool polymorphic_fit(const uint32_t *types, const uint32_t *inputs, int count)
+{
+    uint32_t element = 0;
+    for (int i = 0; i < count; i++)
+        if (is_poly_array(types[i]) && inputs[i] != OID_UNKNOWN) {
+            uint32_t e = element_of(inputs[i]);
+            if (element && e != element) return false;
+            element = e;
+        }
+    if (!element) return true;
+    for (int i = 0; i < count; i++)
+        if (is_poly_element(types[i]) && !can_coerce(inputs[i], element, CAST_IMPLICIT)) return false;
+    return true;
+}
+
 const struct operator *find_operator(const char *name, uint32_t left, uint32_t right, bool *ambiguous)
 {
     size_t count;
@@ -403,6 +419,7 @@ const struct operator *find_operator(const char *name, uint32_t left, uint32_t r
         if (!can_coerce(right, all[i]->right, CAST_IMPLICIT)) continue;
         sides[n][0] = left ? all[i]->left : all[i]->right;
         sides[n][1] = all[i]->right;
+        if (left && !polymorphic_fit(sides[n], inputs, 2)) continue;
         candidates[n].what = all[i];
         candidates[n].types = sides[n];
         n++;
@@ -423,22 +440,6 @@ static bool function_types(const struct function *f, uint16_t count, uint32_t *o
     }
     if (f->arg_count != count) return false;
     memcpy(out, f->arg_types, sizeof *out * count);
-    return true;
-}
-
-/* Polymorphic arguments must agree: the array's element with the elements. */
-static bool polymorphic_fit(const uint32_t *types, const uint32_t *inputs, int count)
-{
-    uint32_t element = 0;
-    for (int i = 0; i < count; i++)
-        if (is_poly_array(types[i]) && inputs[i] != OID_UNKNOWN) {
-            uint32_t e = element_of(inputs[i]);
-            if (element && e != element) return false;
-            element = e;
-        }
-    if (!element) return true;
-    for (int i = 0; i < count; i++)
-        if (is_poly_element(types[i]) && !can_coerce(inputs[i], element, CAST_IMPLICIT)) return false;
     return true;
 }
 

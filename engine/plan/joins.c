@@ -21,7 +21,7 @@
 
 #define TRY(x) do { enum status s_ = (x); if (s_) return s_; } while (0)
 #define DP_MAX 10
-#define ITEMS_MAX 63
+#define ITEMS_MAX 64
 
 typedef uint64_t itemset;
 #define BIT(i) ((itemset)1 << (i))

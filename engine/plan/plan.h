@@ -218,7 +218,7 @@ struct prepared_plan {
 
 /* Analyze and plan. parameter_types: given (0 = infer), filled in on return. The tables get locked on the way. */
 struct plan_request { struct session *session; struct arena *arena; const char *sql; const struct statement *statement;
-                      uint16_t parameter_count; uint32_t *parameter_types; /* oids, in/out, room for 65535 */ };
+                      uint16_t parameter_count; uint32_t *parameter_types; /* oids, in/out, room for 65535; NULL: the statement may have none */ };
 enum status plan_statement(struct plan_request *, struct prepared_plan **out) MUST_CHECK;
 /* EXPLAIN's text lines from a plan; counters (may be NULL) from a run: engine/exec/exec.h. */
 struct exec_counters;

@@ -98,7 +98,7 @@ enum status column_define(struct ddl *, const char *table, const struct column_d
 /* The DEFAULT or generation expression of a column, validated and as text. table: to bind generation expressions against. */
 enum status column_default(struct ddl *, const struct table *, struct new_column *, struct scalar **bound) MUST_CHECK;
 void constraints_add(struct ddl *, struct new_constraints *, struct constraint_definition *);
-enum status name_reserved(const char *name, int position) MUST_CHECK;  /* ctid, xmin … */
+enum status name_reserved(const char *name) MUST_CHECK;  /* ctid, xmin … */
 
 /* ---- ddl_constraint.c ---- */
 /* existing: rows are there and are checked (ALTER TABLE). */
@@ -175,12 +175,14 @@ enum status views_using(struct ddl *, uint32_t relation, const char *column, str
 void        users_add(struct ddl *, struct users *, uint32_t oid);
 bool        users_has(const struct users *, uint32_t oid);
 bool        expr_uses_column(struct expr *, const char *column);
+int         expr_column_position(struct expr *, const char *column);
 uint16_t    expr_columns(struct ddl *, struct expr *, const char ***names);    /* distinct plain column names */
 /* Sequence oid whose name stands in the DEFAULT text; 0: none. */
 enum status default_sequence(struct ddl *, const char *text, uint32_t *oid) MUST_CHECK;
 /* Views read by position, so that a rename under them changes nothing that they show. */
 enum status views_rename_relation(struct ddl *, uint32_t relation, const char *old_schema, const char *old_name, const char *new_schema, const char *new_name) MUST_CHECK;
 enum status views_rename_column(struct ddl *, const struct table *, const char *old_name) MUST_CHECK;
+enum status views_add_column(struct ddl *, const struct table *before, const char *name) MUST_CHECK;
 enum status views_forget_column(struct ddl *, const struct table *, const char *name) MUST_CHECK;
 
 #endif

@@ -85,6 +85,8 @@ static enum status add_column(struct ddl *d, const struct table *table, const st
         columns[number - 1] = (struct rewrite_column){.name = c.name, .type = c.type, .nullable = nullable, .not_null = c.not_null, .expr = arena_printf(d->arena, "(%s)", c.default_text)};
         status = table_rewrite(d, table, columns, (uint16_t)number);
     }
+    if (!status)
+        status = views_add_column(d, table, c.name);
     bool keeps_default = c.default_text && !c.identity;
     struct attribute_row attribute = {.name = c.name, .type = c.type, .number = number, .dimensions = c.dimensions, .not_null = c.not_null, .nullable = nullable, .has_default = keeps_default,
                                       .identity = c.identity, .generated = c.generated, .sequence = c.sequence, .missing = has_missing ? &missing : NULL};
@@ -664,7 +666,7 @@ static enum status rename_column(struct ddl *d, const struct table *table, const
         return error_set(STATUS_UNDEFINED_COLUMN, "column \"%s\" does not exist", old_name);
     if (table_column(table, new_name) >= 0)
         return error_set(STATUS_DUPLICATE_COLUMN, "column \"%s\" of relation \"%s\" already exists", new_name, table->name);
-    enum status status = name_reserved(new_name, 0);
+    enum status status = name_reserved(new_name);
     if (!status)
         status = views_rename_column(d, table, old_name);
     if (!status && table->kind == RELATION_TABLE)

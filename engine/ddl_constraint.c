@@ -295,6 +295,7 @@ static enum status key_add(struct ddl *d, const struct table *table, const struc
         return status;
     if (c->using_index)
         return key_using_index(d, table, c, existing);
+    const struct table *before = table;                       /* stays readable until the statement ends */
     uint16_t count = (uint16_t)c->columns.count;
     int16_t *columns = arena_array(d->arena, int16_t, count + 1);
     struct index_element **elements = arena_array(d->arena, struct index_element *, count + 1);
@@ -325,7 +326,7 @@ static enum status key_add(struct ddl *d, const struct table *table, const struc
             status = error_set(STATUS_DUPLICATE_TABLE, "relation \"%s\" already exists", name);
     }
     if (!status && primary)
-        status = columns_not_null(d, table, columns, count, existing);
+        status = columns_not_null(d, table, columns, count, false);
     if (!status && primary && existing) {
         uint32_t oid = table->oid;
         ddl_changed(d);
@@ -333,10 +334,19 @@ static enum status key_add(struct ddl *d, const struct table *table, const struc
     }
     struct new_index index = {.name = name, .schema = table->schema, .table = table, .unique = true, .primary = primary, .nulls_not_distinct = c->nulls_not_distinct, .constraint = true,
                               .column_count = count, .columns = elements, .options = c->options.count ? &c->options : NULL};
-    uint32_t index_oid = 0, oid;
+    uint32_t index_oid = 0, oid, table_oid = table->oid;
+    bool *had_nulls = arena_array(d->arena, bool, count + 1);
+    for (uint16_t i = 0; i < count; i++)
+        had_nulls[i] = primary && existing && !before->columns[columns[i] - 1].not_null;
     if (!status)
         status = index_create(d, &index, existing, &index_oid);
-    struct constraint_row row = {.name = name, .schema = table->schema, .kind = primary ? 'p' : 'u', .validated = true, .table = table->oid, .index = index_oid, .column_count = count, .columns = columns};
+    for (uint16_t i = 0; !status && i < count; i++)           /* after the index: of two faults PostgreSQL tells the duplicate first */
+        if (had_nulls[i]) {
+            status = ddl_table(d, table_oid, &table);
+            if (!status)
+                status = check_not_null(d, table, c->columns.items[i]);
+        }
+    struct constraint_row row = {.name = name, .schema = before->schema, .kind = primary ? 'p' : 'u', .validated = true, .table = table_oid, .index = index_oid, .column_count = count, .columns = columns};
     return status ? status : constraint_insert(d, &row, &oid);
 }
 

@@ -576,13 +576,23 @@ enum status views_using(struct ddl *d, uint32_t relation, const char *column, st
     return status ? status : catalog_each(d->session, use_view, &use);
 }
 
-struct column_use { const char *column; bool uses; struct ddl *d; const char **names; uint16_t count; };
+struct column_use { const char *column; bool uses; int position; struct ddl *d; const char **names; uint16_t count; };
 
 static void column_used(struct tree_walk *w, struct expr *e)
 {
     struct column_use *use = w->context;
     if (e->kind == EXPR_COLUMN && e->column.count && (e->column.star || !strcmp(e->column.names[e->column.count - 1], use->column)))
         use->uses = true;
+    if (use->uses && !use->position)
+        use->position = e->position;
+}
+
+int expr_column_position(struct expr *e, const char *column)
+{
+    struct column_use use = {.column = column};
+    struct tree_walk walk = {.context = &use, .expr = column_used};
+    walk_expr(&walk, e);
+    return use.position;
 }
 
 bool expr_uses_column(struct expr *e, const char *column)
@@ -647,7 +657,7 @@ enum status default_sequence(struct ddl *d, const char *text, uint32_t *oid)
 /* ---------------------------------------------------------------- renames under views */
 
 /* changed: the tree of the view differs now; text and rows are written anew. */
-struct rename { struct ddl *d; const struct table *table; const char *old_schema, *old_name, *new_schema, *new_name, *forget; bool changed; };
+struct rename { struct ddl *d; const struct table *table; const char *old_schema, *old_name, *new_schema, *new_name, *forget, *add; bool changed, mentioned; };
 
 static enum status view_store(struct ddl *d, uint32_t view, const char *text)
 {
@@ -688,6 +698,11 @@ static void rename_in_view(struct tree_walk *w, struct from_item *item)
     }
     if (r->forget && (skipped < 0 || !item->columns.count))
         return;
+    if (r->add) {                                             /* a name that no view can mean */
+        if (!r->mentioned && !item->columns.count)
+            return;
+        names[live++] = arena_printf(r->d->arena, "crab.%u", r->table->column_count + 1u);
+    }
     if (r->forget) {
         memmove(names + skipped, names + skipped + 1, sizeof *names * (size_t)(live - skipped - 1));
         live--;
@@ -701,6 +716,31 @@ static void rename_in_view(struct tree_walk *w, struct from_item *item)
     item->columns.positions = arena_array(r->d->arena, int, live + 1);
     item->columns.count = live;
     r->changed = true;
+}
+
+/* May the new column's name mean something in the view? In a natural join it would. */
+static void name_mentioned(struct tree_walk *w, struct expr *e)
+{
+    struct rename *r = w->context;
+    if (e->kind == EXPR_COLUMN && e->column.count && (e->column.star || !strcmp(e->column.names[e->column.count - 1], r->add)))
+        r->mentioned = true;
+}
+static void join_mentions(struct rename *r, const struct from_item *item)
+{
+    if (item->kind != FROM_JOIN)
+        return;
+    r->mentioned = r->mentioned || item->natural;
+    for (int i = 0; i < item->using_columns.count; i++)
+        r->mentioned = r->mentioned || !strcmp(item->using_columns.items[i], r->add);
+    join_mentions(r, item->left);
+    join_mentions(r, item->right);
+}
+static void name_joined(struct tree_walk *w, struct select *s)
+{
+    for (int i = 0; i < s->from.count; i++)
+        join_mentions(w->context, s->from.items[i]);
+    for (int i = 0; i < s->targets.count; i++)
+        name_mentioned(w, s->targets.items[i]->expr);
 }
 
 static enum status views_rename(struct rename *r, uint32_t relation)
@@ -718,7 +758,11 @@ static enum status views_rename(struct rename *r, uint32_t relation)
         if (status)
             return status;
         r->changed = false;
-        struct tree_walk walk = {.context = r, .relation = rename_in_view};
+        struct tree_walk walk = {.context = r, .expr = name_mentioned, .select = name_joined};
+        r->mentioned = false;
+        if (r->add)
+            walk_select(&walk, list.items[0]->select);
+        walk = (struct tree_walk){.context = r, .relation = rename_in_view};
         walk_select(&walk, list.items[0]->select);
         if (r->changed)
             status = view_store(r->d, view->oid, deparse_select(r->d->arena, list.items[0]->select));
@@ -737,6 +781,12 @@ enum status views_rename_column(struct ddl *d, const struct table *table, const 
     (void)old_name;
     struct rename r = {.d = d, .table = table, .old_schema = table->schema_name, .old_name = table->name};
     return views_rename(&r, table->oid);
+}
+
+enum status views_add_column(struct ddl *d, const struct table *before, const char *name)
+{
+    struct rename r = {.d = d, .table = before, .old_schema = before->schema_name, .old_name = before->name, .add = name};
+    return views_rename(&r, before->oid);
 }
 
 enum status views_forget_column(struct ddl *d, const struct table *table, const char *name)

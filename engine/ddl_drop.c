@@ -640,12 +640,6 @@ static enum status column_drop_rows(struct ddl *d, uint32_t table_oid, int at)
     return status || !rewrite ? status : table_reindex(d, table_oid);
 }
 
-static int oid_order(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 enum status drop_column(struct ddl *d, const struct table *table, const char *name, bool if_exists, bool cascade)
 {
     int at = table_column(table, name);
@@ -660,15 +654,17 @@ enum status drop_column(struct ddl *d, const struct table *table, const char *na
     const char *what = arena_printf(d->arena, "column %s of table %s", name, shown_name(&plan, table));
     struct users views = {0};
     enum status status = views_using(d, oid, name, &views);
-    if (views.count)
-        qsort(views.oids, views.count, sizeof *views.oids, oid_order);
-    for (uint32_t i = 0; !status && i < views.count; i++)
-        status = plan_view(&plan, views.oids[i], what);
-    for (uint16_t i = 0; !status && i < table->index_count; i++)
-        if (index_uses(&table->indexes[i], table, at))
-            for (uint16_t k = 0; !status && k < table->referenced_by_count; k++)
-                if (table->referenced_by[k].index == table->indexes[i].oid)
-                    status = foreign_add(&plan, &table->referenced_by[k], what);
+    struct hanging *list = arena_array(d->arena, struct hanging, views.count + (size_t)table->referenced_by_count * (table->index_count + 1u) + 1u);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < views.count; i++)
+        list[count++] = (struct hanging){views.oids[i], NULL};
+    for (uint16_t i = 0; i < table->index_count; i++)
+        for (uint16_t k = 0; index_uses(&table->indexes[i], table, at) && k < table->referenced_by_count; k++)
+            if (table->referenced_by[k].index == table->indexes[i].oid)
+                list[count++] = (struct hanging){table->referenced_by[k].oid, &table->referenced_by[k]};
+    qsort(list, count, sizeof *list, hanging_order);
+    for (uint32_t i = 0; !status && i < count; i++)
+        status = list[i].key ? foreign_add(&plan, list[i].key, what) : plan_view(&plan, list[i].oid, what);
     int16_t *generated = arena_array(d->arena, int16_t, table->column_count + 1);
     uint16_t generated_count = 0;
     if (!status)

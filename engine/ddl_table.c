@@ -10,12 +10,12 @@
 
 /* ---------------------------------------------------------------- columns */
 
-enum status name_reserved(const char *name, int position)
+enum status name_reserved(const char *name)
 {
     static const char *const names[] = {"tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(names[i], name))
-            return ddl_fail(position, STATUS_DUPLICATE_COLUMN, "column name \"%s\" conflicts with a system column name", name);
+            return error_set(STATUS_DUPLICATE_COLUMN, "column name \"%s\" conflicts with a system column name", name);
     return STATUS_OK;
 }
 
@@ -41,7 +41,7 @@ static uint32_t serial_type(const struct type_name *type)
 enum status column_define(struct ddl *d, const char *table, const struct column_definition *def, struct new_column *out, struct new_constraints *list)
 {
     *out = (struct new_column){.name = def->name, .position = def->position, .dimensions = def->type->dimensions};
-    enum status status = name_reserved(def->name, def->position);
+    enum status status = name_reserved(def->name);
     if (status)
         return status;
     uint32_t serial = serial_type(def->type);
@@ -132,8 +132,8 @@ static enum status generated_columns_check(struct ddl *d, const struct table *ta
         int at = table_column(table, names[i]);
         if (at < 0 || !table->columns[at].generated)
             continue;
-        ddl_fail(column->default_expr->position, STATUS_INVALID_OBJECT_DEFINITION, "cannot use generated column \"%s\" in column generation expression", names[i]);
-        error_detail(strcmp(names[i], column->name) ? "A generated column cannot reference another generated column." : "This would cause the generated column to depend on its own value.");
+        ddl_fail(expr_column_position(column->default_expr, names[i]), STATUS_INVALID_OBJECT_DEFINITION, "cannot use generated column \"%s\" in column generation expression", names[i]);
+        error_detail("A generated column cannot reference another generated column.");
         return STATUS_INVALID_OBJECT_DEFINITION;
     }
     return STATUS_OK;
@@ -471,7 +471,7 @@ enum status create_table_as(struct ddl *d, const struct create_table_as_statemen
             c->type = type_make(OID_TEXT, -1);
         if (!type_info(c->type.oid) || type_info(c->type.oid)->category == 'P')
             return error_set(STATUS_INVALID_TABLE_DEFINITION, "column \"%s\" has pseudo-type %s", c->name, type_info(c->type.oid) ? type_info(c->type.oid)->name : "unknown");
-        status = name_reserved(c->name, 0);
+        status = name_reserved(c->name);
         if (status)
             return status;
     }

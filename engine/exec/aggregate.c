@@ -89,9 +89,9 @@ static enum status aggregate_open(struct exec_node *op)
     if (!status)
         status = node_program(op, 0, exprs, n->output_count, &n->program);
     n->set_count = plan->set_count ? plan->set_count : 1;
-    n->spill_types = arena_array(arena, struct sql_type, plan->left->column_count + 1u);
+    n->spill_types = arena_array(arena, struct sql_type, plan->left->column_count + 2u);
     memcpy(n->spill_types, plan->left->types, plan->left->column_count * sizeof *n->spill_types);
-    n->spill_types[plan->left->column_count] = type_make(OID_INT8, -1);
+    n->spill_types[plan->left->column_count] = n->spill_types[plan->left->column_count + 1] = type_make(OID_INT8, -1);
     return status;
 }
 
@@ -390,8 +390,11 @@ enum status aggregate_done(struct local *local)
     struct aggregate_local *l = (struct aggregate_local *)local;
     struct aggregate_node *n = (struct aggregate_node *)local->op;
     enum status status = STATUS_OK;
+    for (uint16_t s = 0; s < n->set_count && !status; s++)
+        if (l->tables[s].spilling)
+            status = aggregate_spill_flush(l, s);
     if (!n->folder.count)
-        return STATUS_OK;
+        return status;
     for (uint16_t s = 0; s < n->set_count; s++)
         for (uint32_t g = 0; g < l->tables[s].group_count && !status; g++) {
             struct part *p = part_of(n, l->tables[s].groups[g].states);

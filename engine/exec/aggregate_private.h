@@ -37,6 +37,8 @@ struct group_table {
     struct group *groups; uint32_t group_count, group_capacity;
     bool spilling;
     struct spill_file **files;           /* by partition */
+    struct rows *waiting;                /* by partition: rows on their way to the file */
+    struct arena **waiting_arenas;
 };
 struct call_local {
     struct evaluation *filter, *args;
@@ -72,6 +74,7 @@ static inline uint32_t aggregate_partition(uint64_t hash, uint32_t count) { retu
 enum status aggregate_spill_begin(struct aggregate_local *, uint16_t set) MUST_CHECK;
 enum status aggregate_spill_rows(struct aggregate_local *, uint16_t set, const struct batch *, const row_pos *rows, uint16_t count, const uint32_t *entries,
                                  uint64_t first_sequence, const int64_t *sequences) MUST_CHECK;
+enum status aggregate_spill_flush(struct aggregate_local *, uint16_t set) MUST_CHECK;    /* the worker's input is over */
 enum status aggregate_spill_finish(struct local *, uint16_t set, uint64_t *batches) MUST_CHECK;
 
 #endif

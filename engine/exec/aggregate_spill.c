@@ -9,21 +9,53 @@
 
 enum status aggregate_spill_begin(struct aggregate_local *l, uint16_t set)
 {
-    l->tables[set].spilling = true;
-    l->tables[set].files = arena_array(l->arena, struct spill_file *, SPILL_PARTITIONS);
+    struct group_table *t = &l->tables[set];
+    t->spilling = true;
+    t->files = arena_array(l->arena, struct spill_file *, SPILL_PARTITIONS);
+    t->waiting = arena_array(l->arena, struct rows, SPILL_PARTITIONS);
+    t->waiting_arenas = arena_array(l->arena, struct arena *, SPILL_PARTITIONS);
     return STATUS_OK;
 }
 
+static enum status write_waiting(struct aggregate_local *l, struct group_table *t, uint32_t partition)
+{
+    struct aggregate_node *n = (struct aggregate_node *)l->local.op;
+    struct rows *rows = &t->waiting[partition];
+    enum status status = STATUS_OK;
+    if (!t->files[partition])
+        status = spill_open(n->op.run, n->spill_types, rows->column_count, &t->files[partition]);
+    for (uint32_t c = 0; c < rows->chunk_count && !status; c++) {
+        struct batch batch;
+        rows_chunk(rows, c, &batch);
+        status = spill_write(t->files[partition], &batch);
+    }
+    arena_reset(t->waiting_arenas[partition]);
+    rows_open(rows, t->waiting_arenas[partition], n->spill_types, rows->column_count);
+    return status;
+}
+
+enum status aggregate_spill_flush(struct aggregate_local *l, uint16_t set)
+{
+    struct group_table *t = &l->tables[set];
+    enum status status = STATUS_OK;
+    for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++)
+        if (t->waiting_arenas[p] && t->waiting[p].count)
+            status = write_waiting(l, t, p);
+    return status;
+}
+
+/* Rows whose group isn't in the table: their columns, their place within the grain, the grain. */
 enum status aggregate_spill_rows(struct aggregate_local *l, uint16_t set, const struct batch *batch, const row_pos *rows, uint16_t count, const uint32_t *entries,
                                  uint64_t first_sequence, const int64_t *sequences)
 {
     struct aggregate_node *n = (struct aggregate_node *)l->local.op;
-    const struct plan *plan = n->op.plan;
-    uint16_t columns = plan->left->column_count;
-    struct vector out[columns + 1];
-    int64_t places[BATCH_MAX];
+    struct group_table *t = &l->tables[set];
+    uint16_t columns = n->op.plan->left->column_count;
+    struct vector out[columns + 2];
+    int64_t places[BATCH_MAX], grain = (int64_t)batch->grain;
     memcpy(out, batch->columns, columns * sizeof *out);
     out[columns] = (struct vector){ .values = places, .width = 8 };
+    out[columns + 1] = (struct vector){ .values = &grain, .width = 8, .constant = true };
     row_pos chosen[BATCH_MAX];
     uint32_t partitions = 0;
     for (uint16_t k = 0; k < count; k++) {
@@ -35,26 +67,28 @@ enum status aggregate_spill_rows(struct aggregate_local *l, uint16_t set, const 
     for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
         if (!(partitions >> p & 1))
             continue;
-        struct spill_file **file = &l->tables[set].files[p];
-        if (!*file) {
-            enum status status = spill_open(n->op.run, n->spill_types, (uint16_t)(columns + 1), file);
-            if (status)
-                return status;
+        if (!t->waiting_arenas[p]) {
+            t->waiting_arenas[p] = arena_open(l->arena, "spilled rows");
+            rows_open(&t->waiting[p], t->waiting_arenas[p], n->spill_types, (uint16_t)(columns + 2));
         }
         uint16_t m = 0;
         for (uint16_t k = 0; k < count; k++)
             if (entries[k] == UINT32_MAX && aggregate_partition(l->hashes[k], SPILL_PARTITIONS) == p)
                 chosen[m++] = rows ? rows[k] : k;
-        struct batch some = { .columns = out, .column_count = (uint16_t)(columns + 1), .row_count = batch->row_count, .selected_count = m, .selection = chosen, .grain = batch->grain };
-        enum status status = spill_write(*file, &some);
-        if (status)
-            return status;
+        struct batch some = { .columns = out, .column_count = (uint16_t)(columns + 2), .row_count = batch->row_count, .selected_count = m, .selection = chosen };
+        rows_append_some(&t->waiting[p], &some, chosen, m);
+        if (t->waiting[p].count >= ROWS_CHUNK || t->waiting[p].bytes > 256 << 10) {
+            enum status status = write_waiting(l, t, p);
+            if (status)
+                return status;
+        }
     }
     return STATUS_OK;
 }
 
-/* One worker's file of a partition, read in order. */
-struct source { struct spill_reader reader; struct batch batch; bool end; };
+/* One worker's file of a partition, read in order: `at` is the first row not taken. */
+struct source { struct spill_reader reader; struct batch batch; uint16_t at; bool end; };
+static uint64_t grain_at(const struct source *s) { return ((const uint64_t *)s->batch.columns[s->batch.column_count - 1].values)[s->at]; }
 
 /* Aggregates the spilled rows of a partition into a table of its own. */
 static enum status partition_run(struct local *local, uint16_t set, uint32_t partition, struct arena *arena, struct aggregate_local **out)
@@ -81,18 +115,29 @@ static enum status partition_run(struct local *local, uint16_t set, uint32_t par
     while (!status) {
         struct source *next = NULL;
         for (uint32_t i = 0; i < count; i++)
-            if (!sources[i].end && (!next || sources[i].batch.grain < next->batch.grain))
+            if (!sources[i].end && (!next || grain_at(&sources[i]) < grain_at(next)))
                 next = &sources[i];
         if (!next)
             break;
+        /* the rows of one grain */
         struct batch batch = next->batch;
-        const int64_t *places = batch.columns[batch.column_count - 1].values;
-        batch.column_count--;
+        row_pos positions[ROWS_CHUNK];
+        uint16_t m = 0;
+        batch.grain = grain_at(next);
+        for (; next->at < batch.row_count && grain_at(next) == batch.grain; next->at++)
+            positions[m++] = next->at;
+        const int64_t *places = batch.columns[batch.column_count - 2].values;
+        batch.column_count = (uint16_t)(batch.column_count - 2);
+        batch.selection = positions;
+        batch.selected_count = m;
+        batch.all_selected = false;
         status = aggregate_batch(l, &batch, places);
         if (!status)
             status = run_check(local->worker);
-        if (!status)
+        if (!status && next->at == next->batch.row_count) {
+            next->at = 0;
             status = spill_read(&next->reader, &next->batch, &next->end);
+        }
     }
     if (!status)
         status = aggregate_done(&l->local);

@@ -247,8 +247,6 @@ static enum status write_run(struct sort_local *l)
         if (!status)
             status = run_check(l->local.worker);
     }
-    if (op->counters && l->local.worker->number == 0)
-        op->counters->spilled_bytes += spill_bytes(file);
     arena_close(arena);
     start_part(l);
     return status;
@@ -580,8 +578,11 @@ static enum status sort_source(struct local *local)
         sift(heap, count, i);
     if (local->op->counters) {
         local->op->counters->memory_bytes = 0;
-        for (uint32_t p = 0; p < n->part_count; p++)
+        for (uint32_t p = 0; p < n->part_count; p++) {
             local->op->counters->memory_bytes += arena_bytes(n->parts[p]->arena);
+            for (uint32_t r = 0; r < n->parts[p]->run_count; r++)
+                local->op->counters->spilled_bytes += spill_bytes(n->parts[p]->runs[r]);
+        }
     }
     status = on_disk ? emit_disk(local, heap, count) : emit_memory(local, heap, count);
     for (uint32_t p = 0; p < n->part_count; p++)

@@ -420,7 +420,7 @@ static const struct function extra[] = {
     S(1215, "obj_description", T, obj_description, O, N) S(1348, "obj_description", T, obj_description_any, O) S(1216, "col_description", T, col_description, O, I4) S(1993, "shobj_description", T, obj_description, O, N)
 
     V(2325, "pg_relation_size", I8, pg_relation_size, RC) V(2332, "pg_relation_size", I8, pg_relation_size, RC, T) V(2997, "pg_table_size", I8, pg_table_size, RC) V(2998, "pg_indexes_size", I8, pg_indexes_size, RC)
-    V(2286, "pg_total_relation_size", I8, pg_total_relation_size, RC) V(2324, "pg_database_size", I8, pg_database_size, O) V(2168, "pg_database_size", I8, pg_database_size, N)
+    V(2286, "pg_total_relation_size", I8, pg_total_relation_size, RC) V(2324, "pg_database_size", I8, pg_database_size, O) V(2168, "pg_database_size", I8, pg_database_size, N) V(2322, "pg_tablespace_size", I8, pg_database_size, O) V(2323, "pg_tablespace_size", I8, pg_database_size, N)
     S(2999, "pg_relation_filenode", O, pg_relation_filenode, RC) S(3778, "pg_tablespace_location", T, answer_empty, O) S(6121, "pg_relation_is_publishable", B, answer_true, RC)
 
     S(1926, "has_table_privilege", B, answer_true, T, T) S(1927, "has_table_privilege", B, answer_true, O, T) S(1922, "has_table_privilege", B, answer_true, N, T, T) S(1923, "has_table_privilege", B, answer_true, N, O, T)

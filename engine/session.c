@@ -156,6 +156,7 @@ enum status transaction_need(struct session *session)
     if (session->txn)
         return STATUS_OK;
     ASSERT(session->block == BLOCK_IDLE);
+    session->queried = false;
     session->txn = txn_begin(session->engine->store, session->slot, (enum isolation)session->settings.default_transaction_isolation,
                              session->settings.default_transaction_read_only);
     txn_set_synchronous(session->txn, session->settings.synchronous_commit);
@@ -225,6 +226,7 @@ enum status statement_snapshot(struct session *session)
         statement_snapshot_done(session);
     txn_snapshot(session->txn, &session->snapshot);
     session->snapshot_depth = 1;
+    session->queried = true;
     return STATUS_OK;
 }
 

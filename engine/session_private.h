@@ -70,6 +70,7 @@ struct session {
     struct arena *statement_arena;       /* reset after each top-level statement */
     struct snapshot snapshot;            /* of the statement under way */
     int   snapshot_depth;
+    bool  queried;                       /* the transaction took a snapshot: its isolation level stands */
     struct type_env env;
     struct settings settings;
     char **setting_values;               /* by index: the session's own text, or NULL = default */

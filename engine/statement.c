@@ -122,12 +122,12 @@ static enum status set_run(struct session *session, const struct set_statement *
             session_notice(session, "WARNING", "25P01", "SET TRANSACTION can only be used in transaction blocks");
         if (s->modes.isolation != ISOLATION_UNSET) {
             enum isolation wanted = s->modes.isolation >= ISOLATION_REPEATABLE_READ ? REPEATABLE_READ : READ_COMMITTED;
-            if (wanted != txn_isolation(session->txn) && txn_command(session->txn) > 1)
+            if (wanted != txn_isolation(session->txn) && session->queried)
                 return error_set(STATUS_ACTIVE_TRANSACTION, "SET TRANSACTION ISOLATION LEVEL must be called before any query");
             txn_set_isolation(session->txn, wanted);
         }
         if (s->modes.read_only != CHOICE_UNSET) {
-            if (s->modes.read_only == CHOICE_NO && txn_read_only(session->txn) && txn_command(session->txn) > 1)
+            if (s->modes.read_only == CHOICE_NO && txn_read_only(session->txn) && session->queried)
                 return error_set(STATUS_ACTIVE_TRANSACTION, "transaction read-write mode must be set before any query");
             txn_set_read_only(session->txn, s->modes.read_only == CHOICE_YES);
         }
@@ -433,13 +433,17 @@ enum status utility_run(struct session *session, const char *sql, const struct s
     if (statement->kind == STATEMENT_TRANSACTION)
         return transaction_statement_run(session, statement->transaction, tag);
     status = transaction_need(session);
-    if (!status)
-        status = statement_snapshot(session);
+    if (status)
+        return status;
+    switch (statement->kind) {                                /* without a snapshot: SET TRANSACTION ISOLATION LEVEL may still follow */
+    case STATEMENT_SET: return set_run(session, statement->set, tag);
+    case STATEMENT_SHOW: return show_run(session, statement->show, describe, formats, format_count, tag);
+    default: break;
+    }
+    status = statement_snapshot(session);
     if (status)
         return status;
     switch (statement->kind) {
-    case STATEMENT_SET: return set_run(session, statement->set, tag);
-    case STATEMENT_SHOW: return show_run(session, statement->show, describe, formats, format_count, tag);
     case STATEMENT_SET_CONSTRAINTS: *tag = "SET CONSTRAINTS"; return STATUS_OK;
     case STATEMENT_EXPLAIN: return explain_run(session, sql, statement->explain, parameters, describe, formats, format_count, tag);
     case STATEMENT_PREPARE: return prepare_run(session, sql, statement, tag);

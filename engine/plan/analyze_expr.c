@@ -1051,10 +1051,23 @@ static enum status bind_array(struct planner *p, struct scope *scope, const stru
     return STATUS_OK;
 }
 
+/* name[n], from 0: PostgreSQL's catalogs' queries take a name as an array of "char". */
+static enum status bind_name_subscript(struct planner *p, struct scope *scope, const struct expr *e, struct scalar *name, struct scalar **out)
+{
+    struct scalar *n, *args[3] = { NULL, NULL, scalar_int4(p->arena, 1) }, *sum[2] = { NULL, scalar_int4(p->arena, 1) };
+    TRY(bind_node(p, scope, e->subscript.items[0].upper, &n));
+    TRY(coerce(p, n, type_make(OID_INT4, -1), CAST_ASSIGNMENT, n->position, &sum[0]));
+    TRY(make_call(p, function_by_oid(177), sum, 2, CALL_FUNCTION, NULL, type_make(OID_INT4, -1), e->position, &args[1]));
+    TRY(coerce(p, name, type_make(OID_TEXT, -1), CAST_EXPLICIT, e->position, &args[0]));
+    TRY(make_call(p, function_by_oid(877), args, 3, CALL_FUNCTION, NULL, type_make(OID_TEXT, -1), e->position, &n));
+    return coerce(p, n, type_make(OID_CHAR, -1), CAST_EXPLICIT, e->position, out);
+}
+
 static enum status bind_subscript(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
 {
     struct scalar *s;
     TRY(bind_node(p, scope, e->subscript.operand, &s));
+    if (s->type.oid == OID_NAME && e->subscript.count == 1 && !e->subscript.items[0].is_slice) return bind_name_subscript(p, scope, e, s, out);
     const struct type_info *info = type_info(s->type.oid);
     if (!info || !info->element_oid) return fail_at(p, e->position, STATUS_DATATYPE_MISMATCH, "cannot subscript type %s because it does not support subscripting", type_text(p, s->type));
     if (e->subscript.count != 1) return fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, "subscripts of several dimensions are not supported");

@@ -20,7 +20,7 @@ struct explaining {
     bool prefix;                         /* several relations: names are qualified */
     const struct plan *subplans[256]; int subplan_count;   /* in the order of their numbers */
     bool initplan[256];
-    int  shown;
+    struct { const struct plan *node; const struct scalar *value; } slots[512];   /* outer slots: what fills them, and where that stands */
     int  depth;
 };
 
@@ -280,7 +280,10 @@ static void expression(struct explaining *x, const struct plan *node, const stru
         break;
     }
     case SCALAR_PARAMETER: text_buffer_printf(t, "$%d", s->parameter + 1); break;
-    case SCALAR_OUTER: text_buffer_printf(t, "$%d", s->parameter); break;
+    case SCALAR_OUTER:
+        if (s->parameter < 512 && x->slots[s->parameter].node) expression(x, x->slots[s->parameter].node, x->slots[s->parameter].value, t);
+        else text_buffer_printf(t, "$%d", s->parameter);
+        break;
     case SCALAR_CALL:
         if (s->form == CALL_OPERATOR && s->operator) {
             text_buffer_putc(t, '(');
@@ -385,6 +388,11 @@ static void expression(struct explaining *x, const struct plan *node, const stru
         break;
     case SCALAR_SUBQUERY: {
         bool init = s->subquery.outer_count == 0 && (s->subquery.kind == SUBQUERY_SCALAR || s->subquery.kind == SUBQUERY_EXISTS || s->subquery.kind == SUBQUERY_ARRAY);
+        for (int i = 0; i < s->subquery.outer_count; i++)
+            if (s->subquery.outer_slots[i] < 512) {
+                x->slots[s->subquery.outer_slots[i]].node = node;
+                x->slots[s->subquery.outer_slots[i]].value = s->subquery.outer_values[i];
+            }
         int n = subplan_number(x, s->subquery.plan, init);
         bool hashed = s->subquery.outer_count == 0 && s->subquery.kind == SUBQUERY_ANY;
         if (s->subquery.negated) text_buffer_puts(t, "(NOT ");
@@ -706,6 +714,14 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         show(x, n->right, level + 2, false);
         break;
     case PLAN_NESTED_LOOP:
+        for (int i = 0; i < n->outer_count; i++) {
+            struct plan *above = arena_new(x->arena, struct plan);
+            above->kind = PLAN_LIMIT;
+            above->left = n->left;
+            if (n->outer_slots[i] >= 512) continue;
+            x->slots[n->outer_slots[i]].node = above;
+            x->slots[n->outer_slots[i]].value = n->outer_values[i];
+        }
         show(x, n->left, level + 1, below_gathered);
         show(x, n->right, level + 1, below_gathered);
         break;

@@ -1,0 +1,94 @@
+#!/bin/bash
+# tests/engine/parallel.sh - workers never show in an answer: the same bytes at 1, 2, 4, 8 and 16 of them, float sums included, with
+# partial aggregation and with rows gathered first; and what was asked of the gate is what EXPLAIN ANALYZE shows.
+#
+#     ROWS (1000000)
+. "$(dirname "$0")/../lib.sh"
+rows=${PARALLEL_ROWS:-1000000}
+server_start parallel -c shared_buffers=1GB -c max_parallel_workers=16 -c min_parallel_table_scan_size=0 || { bad "parallel: the server does not start"; tail -n 5 "$server_log"; exit 1; }
+settings="SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;"
+attempt "parallel: tables" q -c "CREATE TABLE big AS SELECT g AS id, (g * 7919::bigint % 1000)::int AS k, g % 7 AS m, ((g * 7919::bigint) % 10007)::numeric / 100 AS n, ((g * 31::bigint) % 1009)::float8 / 7 AS f,
+        'row ' || (g % 101) AS t, CASE WHEN g % 11 = 0 THEN NULL ELSE g % 13 END AS nul FROM generate_series(1, $rows) g" \
+    -c "CREATE TABLE small AS SELECT * FROM big WHERE id <= 6000" -c "CREATE TABLE dim AS SELECT g AS k, 'dim ' || g AS name FROM generate_series(0, 499) g" -c "ANALYZE"
+queries=(
+    "SELECT count(*) FROM big" "SELECT count(*) FROM small"
+    "SELECT count(*), sum(id), min(id), max(id), avg(id) FROM big" "SELECT sum(n), avg(n), min(n), max(n) FROM big WHERE m = 3"
+    "SELECT sum(f), avg(f), min(f), max(f), variance(f), stddev(f) FROM big" "SELECT sum(f), avg(f) FROM big WHERE id % 3 = 0" "SELECT sum(f * n::float8) FROM big WHERE k < 500"
+    "SELECT float8send(sum(f)), float8send(avg(f)) FROM big WHERE t <> 'row 5'"
+    "SELECT m, count(*), sum(id), sum(n), sum(f), avg(f), min(t), max(t) FROM big GROUP BY m" "SELECT k, count(*), sum(f), avg(n) FROM big GROUP BY k" "SELECT t, nul, count(*), sum(f) FROM big GROUP BY t, nul"
+    "SELECT k, m, count(*) FROM big GROUP BY k, m HAVING count(*) > $((rows / 7100))"
+    "SELECT id, k, t FROM big WHERE id % 9973 = 0" "SELECT id, f, n FROM big WHERE f > 143.9 AND nul IS NOT NULL" "SELECT id FROM big WHERE t = 'row 17'" "SELECT * FROM big WHERE k = 123 LIMIT 50"
+    "SELECT id FROM big LIMIT 10" "SELECT id FROM big WHERE m = 6 LIMIT 1000 OFFSET 5000" "SELECT id FROM big WHERE id > $((rows - 20))" "SELECT id FROM big WHERE false"
+    "SELECT count(DISTINCT k), count(DISTINCT t) FROM big" "SELECT DISTINCT t FROM big" "SELECT k, t, f FROM big ORDER BY f DESC, k, t LIMIT 20" "SELECT id FROM big WHERE m = 2 ORDER BY n, id LIMIT 100"
+    "SELECT name, count(*), sum(f) FROM big JOIN dim USING (k) GROUP BY name" "SELECT count(*), sum(f) FROM big LEFT JOIN dim USING (k) WHERE name IS NULL" "SELECT big.id, name FROM big JOIN dim ON big.k = dim.k WHERE id % 4999 = 0"
+    "SELECT count(*) FROM big WHERE k IN (SELECT k FROM dim WHERE k % 5 = 0)" "SELECT string_agg(t, ',') FROM big WHERE id % 49999 = 0"
+    "SELECT count(*), sum(f) FROM small WHERE m < 4" "SELECT m, sum(f) FROM small GROUP BY m")
+answer() { # WORKERS AGG
+    local query
+    for query in "${queries[@]}"; do
+        echo "-- $query"
+        q -c "$settings SET max_parallel_workers_per_gather = $1;" ${2:+-c "SET crab.agg = '$2'"} -c "$query" 2>&1
+    done
+}
+if [ -n "$REFERENCE" ]; then # PostgreSQL promises no order and no float bits: one worker only, to see that the queries run
+    answer 0 >"$scratch/w1"
+    if grep -q ERROR "$scratch/w1"; then bad "parallel: $(grep ERROR "$scratch/w1" | head -n 3)"; else ok "parallel: queries run"; fi
+    exit
+fi
+answer 1 >"$scratch/w1"
+if grep -q ERROR "$scratch/w1"; then
+    bad "parallel: errors"
+    grep -B 1 ERROR "$scratch/w1" | head -n 12 | sed 's/^/        | /'
+fi
+for run in 2 4 8 16 "1 collect" "4 collect" "4 partial" 2; do
+    # shellcheck disable=SC2086
+    answer $run >"$scratch/w"
+    if cmp -s "$scratch/w1" "$scratch/w"; then
+        ok "parallel: ${#queries[@]} queries, the same bytes with $run workers as with 1 ($(md5sum <"$scratch/w" | head -c 8))"
+    else
+        bad "parallel: other bytes with $run workers"
+        diff "$scratch/w1" "$scratch/w" | head -n 8 | sed 's/^/        | /'
+    fi
+done
+q -c "SET crab.agg = 'partial'"
+
+# Arithmetic. Integers and numerics to the last digit; floats within n * epsilon of the exact sum, which awk would not give: bc does.
+same "parallel: a million rows count right" "$rows|$((rows * (rows + 1) / 2))" "$(q -c "$settings SET max_parallel_workers_per_gather = 4" -c "SELECT count(*), sum(id) FROM big")"
+same "parallel: 6000 rows count right" "6000|18003000" "$(q -c "$settings SET max_parallel_workers_per_gather = 4" -c "SELECT count(*), sum(id) FROM small")"
+exact_n=$(awk -v rows="$rows" 'BEGIN { for (g = 1; g <= rows; g++) s += (g * 7919) % 10007; printf "%d.%02d", int(s / 100), s % 100 }')
+same "parallel: numeric sum to the last digit" "$exact_n" "$(q -c "$settings SET max_parallel_workers_per_gather = 4" -c "SELECT round(sum(n), 2) FROM big")"
+sevenths=$(awk -v rows="$rows" 'BEGIN { for (g = 1; g <= rows; g++) s += (g * 31) % 1009; print s }')
+same "parallel: float sum within n epsilon" t "$(q -c "$settings SET max_parallel_workers_per_gather = 8" -c "SELECT abs(sum(f) - $sevenths / 7::float8) <= $rows * 2.3e-16 * $sevenths / 7 FROM big")"
+
+# The gate.
+plan() { q -c "$settings SET max_parallel_workers_per_gather = $1" -c "EXPLAIN (ANALYZE) $2"; }
+for workers in 2 4 8; do
+    plan $workers "SELECT count(*), sum(f) FROM big WHERE m = 1" >"$scratch/plan"
+    same "parallel: EXPLAIN ANALYZE shows $workers workers" "$workers $workers" "$(sed -n 's/.*Workers Planned: //p' "$scratch/plan") $(sed -n 's/.*Workers Launched: //p' "$scratch/plan")"
+done
+for workers in 0 1; do
+    plan $workers "SELECT count(*) FROM big" >"$scratch/plan"
+    same "parallel: no Gather at max_parallel_workers_per_gather = $workers" 0 "$(grep -c Gather "$scratch/plan")"
+done
+plan 4 "INSERT INTO small SELECT * FROM big WHERE id = -1" >"$scratch/plan"
+same "parallel: a change has one worker" 0 "$(grep -c 'Workers Planned' "$scratch/plan")"
+
+# Errors are the first in order, at any number of workers; a LIMIT met before it hides it.
+for workers in 1 2 8; do
+    same "parallel: the first error in order, $workers workers" "ERROR:  division by zero" "$(psql -X -q -At -c "$settings SET max_parallel_workers_per_gather = $workers" -c "SELECT sum(1 / (id - $((rows / 2)))) FROM big" 2>&1 | head -n 1)"
+    same "parallel: LIMIT met before the error, $workers workers" "1 2 3 4 5" "$(echo $(psql -X -q -At -c "$settings SET max_parallel_workers_per_gather = $workers" -c "SELECT id FROM big WHERE 1 / (id - $((rows / 2))) >= -1 LIMIT 5" 2>&1))"
+done
+
+# For the eye: what a second worker brings.
+time_of() {
+    local best= took i
+    for i in 1 2 3; do
+        took=$(psql -X -q -At -c "$settings SET max_parallel_workers_per_gather = $1" -c '\timing on' -c "SELECT count(*), sum(n), sum(f), max(t) FROM big WHERE k < 900" 2>&1 | sed -n 's/^Time: \([0-9]*\).*/\1/p')
+        if [ -z "$best" ] || [ "${took:-99999}" -lt "$best" ]; then best=${took:-99999}; fi
+    done
+    echo "$best"
+}
+one=$(time_of 1) two=$(time_of 2)
+say "scan and aggregate of $rows rows: $one ms with one worker, $two ms with two"
+server_stop
+verdict $? "parallel: the server ends well"

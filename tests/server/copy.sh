@@ -1,0 +1,36 @@
+#!/bin/bash
+# tests/server/copy.sh - lines of a TPC-H-shaped table in and out: the same bytes come back, and the sums are those of the generator's own
+# arithmetic; with a pool smaller than the table, and larger.
+#
+#     ROWS (100000; 1000000 is the full run)
+. "$(dirname "$0")/../lib.sh"
+rows=${ROWS:-100000}
+scale=$(awk "BEGIN { print $rows / 5900000 + 0.01 }")
+generate=$BUILD/bench/generate
+"$generate" lineitem "$scale" "$rows" >"$scratch/in"
+same "copy: the generator makes the rows" "$rows" "$(wc -l <"$scratch/in")"
+expected=$("$generate" sums "$scale" "$rows")
+for buffers in 8MB 1GB; do
+    [ "$rows" -gt 300000 ] && [ $buffers = 8MB ] && buffers=32MB
+    server_start copy$buffers -c shared_buffers=$buffers -c max_wal_size=256MB || { bad "copy: the server does not start"; tail -n 5 "$server_log"; exit 1; }
+    "$generate" schema | q >/dev/null
+    begun=$(date +%s%3N)
+    attempt "copy: in, $rows rows, shared_buffers $buffers" q -c "COPY lineitem FROM STDIN" <"$scratch/in"
+    say "$(($(date +%s%3N) - begun)) ms"
+    q -c "COPY lineitem TO STDOUT" >"$scratch/out"
+    if cmp -s "$scratch/in" "$scratch/out"; then ok "copy: the same bytes come out, shared_buffers $buffers"; else bad "copy: other bytes come out: $(cmp "$scratch/in" "$scratch/out" 2>&1)"; fi
+    same "copy: the sums are right, shared_buffers $buffers" "$expected" "$(q -c "SELECT count(*), sum(l_quantity), sum(l_extendedprice), sum(l_discount), sum(l_tax), sum(l_extendedprice * (1 - l_discount)),
+        sum(l_orderkey), sum(l_partkey), count(*) FILTER (WHERE l_quantity < 24 AND l_discount BETWEEN 0.05 AND 0.07), sum(CASE WHEN l_quantity < 24 AND l_discount BETWEEN 0.05 AND 0.07 THEN l_extendedprice ELSE 0 END) FROM lineitem")"
+    attempt "copy: keys and indexes" q -c "ALTER TABLE lineitem ADD PRIMARY KEY (l_orderkey, l_linenumber)" -c "CREATE INDEX lineitem_partkey ON lineitem (l_partkey)"
+    server_stop
+    verdict $? "copy: the server ends well"
+    server_start copy$buffers -c shared_buffers=$buffers
+    q -c "COPY (SELECT * FROM lineitem) TO STDOUT" >"$scratch/out"
+    if cmp -s "$scratch/in" "$scratch/out"; then ok "copy: the same bytes after a restart"; else bad "copy: other bytes after a restart: $(cmp "$scratch/in" "$scratch/out" 2>&1)"; fi
+    q -c "COPY lineitem TO STDOUT (FORMAT csv)" >"$scratch/csv"
+    q -c "CREATE TABLE again (LIKE lineitem)" || q -c "CREATE TABLE again AS SELECT * FROM lineitem WHERE false"
+    attempt "copy: in again as CSV" q -c "COPY again FROM STDIN (FORMAT csv)" <"$scratch/csv"
+    same "copy: CSV lost nothing" 0 "$(q -c "SELECT count(*) FROM (SELECT * FROM again EXCEPT SELECT * FROM lineitem) x")"
+    server_stop
+    rm -rf "$scratch/copy$buffers"
+done

@@ -272,9 +272,27 @@ static enum status analyze_cte(struct planner *p, struct scope *scope, struct ct
     const struct statement *st = c->syntax->statement;
     enum status status;
     uint16_t first = p->rel_count;
-    if (st->kind != STATEMENT_SELECT)
-        return fail_at(p, c->syntax->position, STATUS_FEATURE_NOT_SUPPORTED, "data-modifying statements in WITH are not supported");
     struct query *q;
+    if (st->kind != STATEMENT_SELECT) {  /* runs whether anybody reads it or not */
+        if (scope->level > 0)
+            return fail_at(p, c->syntax->position, STATUS_FEATURE_NOT_SUPPORTED, "WITH clause containing a data-modifying statement must be at the top level");
+        switch (st->kind) {
+        case STATEMENT_INSERT: status = analyze_insert(p, scope, st->insert, &q); break;
+        case STATEMENT_UPDATE: status = analyze_update(p, scope, st->update, &q); break;
+        case STATEMENT_DELETE: status = analyze_delete(p, scope, st->delete_, &q); break;
+        default: status = fail_at(p, c->syntax->position, STATUS_FEATURE_NOT_SUPPORTED, "statements of this kind in WITH are not supported");
+        }
+        if (status) return status;
+        p->writes = true;
+        q->targets = q->returning.items;
+        q->names = q->returning_names;
+        q->target_count = q->visible_count = (uint16_t)q->returning.count;
+        p->modifying = arena_grow(p->arena, p->modifying, p->modifying_count * sizeof *p->modifying, (p->modifying_count + 1u) * sizeof *p->modifying);
+        p->modifying[p->modifying_count++] = c;
+        if ((status = cte_columns(p, c, q))) return status;
+        c->query = q;
+        return STATUS_OK;
+    }
     if (recursive && st->select->set == SET_UNION && !st->select->with) {
         const struct select *u = st->select;
         uint32_t references = c->references;
@@ -409,7 +427,7 @@ struct query *query_wrap(struct planner *p, struct query *inner, const char *nam
 
 static struct rel *rel_of_table(struct planner *p, const struct table *table, const char *name, uint16_t level)
 {
-    struct rel *r = planner_rel(p, table->virtual_table ? REL_VIRTUAL : REL_TABLE, name, table->column_count, level);
+    struct rel *r = planner_rel(p, table->virtual_table || table->kind == RELATION_SEQUENCE ? REL_VIRTUAL : REL_TABLE, name, table->column_count, level);
     r->table = table;
     r->origin = table->oid;
     for (int i = 0; i < table->column_count; i++) {
@@ -459,6 +477,8 @@ static enum status analyze_relation(struct planner *p, struct scope *scope, cons
                 return fail_at(p, item->position, STATUS_UNDEFINED_TABLE, "relation \"%s\" does not exist", name->name);
             }
             c->references++;
+            if (!self && c->query->kind != STATEMENT_SELECT && !c->query->returning.count)
+                return fail_at(p, item->position, STATUS_FEATURE_NOT_SUPPORTED, "WITH query \"%s\" does not have a RETURNING clause", c->name);
             struct rel *r;
             if (!self && !c->recursive && c->references > 1 && (c->syntax->materialized == MATERIALIZED_NEVER || c->correlated)) {
                 struct query *q;         /* a copy of its own for each place */
@@ -515,7 +535,7 @@ static enum status analyze_function_item(struct planner *p, struct scope *scope,
     scope->clause = clause;
     if (status) return status;
     const char *name = item->alias ? item->alias : tree_column_name(e);
-    uint16_t columns = (uint16_t)(1 + item->with_ordinality);
+    uint16_t own = f && f->column_count ? f->column_count : 1, columns = (uint16_t)(own + item->with_ordinality);
     struct rel *r;
     if (plain) {                         /* an ordinary function: one row */
         if (plain->type.oid == OID_RECORD) return fail_at(p, item->position, STATUS_FEATURE_NOT_SUPPORTED, "functions that return record in FROM are not supported");
@@ -533,19 +553,23 @@ static enum status analyze_function_item(struct planner *p, struct scope *scope,
         r = planner_rel(p, REL_SUBQUERY, name, columns, scope->level);
         rel_of_query(p, r, q);
     } else {
-        if (result.oid == OID_RECORD) return fail_at(p, item->position, STATUS_FEATURE_NOT_SUPPORTED, "functions that return records in FROM are not supported: %s", f->name);
+        if (result.oid == OID_RECORD && !f->column_count) return fail_at(p, item->position, STATUS_FEATURE_NOT_SUPPORTED, "functions that return records in FROM are not supported: %s", f->name);
         r = planner_rel(p, REL_FUNCTION, name, columns, scope->level);
         r->function = f;
         r->args = args;
         r->arg_count = count;
         r->ordinality = item->with_ordinality;
         r->types[0] = result;
+        for (uint16_t i = 0; i < f->column_count; i++) {
+            r->types[i] = type_make(f->columns[i].type, -1);
+            r->names[i] = f->columns[i].name;
+        }
         if (item->with_ordinality) {
-            r->types[1] = type_make(OID_INT8, -1);
-            r->names[1] = "ordinality";
+            r->types[own] = type_make(OID_INT8, -1);
+            r->names[own] = "ordinality";
         }
     }
-    r->names[0] = name;
+    if (!f || !f->column_count) r->names[0] = name;
     r->lateral = true;                   /* functions see what stands before them even without the word */
     *out = r;
     return STATUS_OK;

@@ -1103,6 +1103,17 @@ static enum status bind_field(struct planner *p, struct scope *scope, const stru
         name.column.star = false;
         return scope_column(p, scope, &name, out);
     }
+    if (o->kind == EXPR_FUNCTION && !e->field.star) {       /* (f(x)).n, of a function that returns records: a function of its own gives that column */
+        const char *own = arena_printf(p->arena, "%s.%s", o->function.name, e->field.name);
+        size_t n;
+        functions_named(own, &n);
+        if (n) {
+            struct expr *call = arena_copy(p->arena, o, sizeof *o);
+            call->function.name = (char *)own;
+            call->function.schema = NULL;
+            return bind_node(p, scope, call, out);
+        }
+    }
     return fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, "selecting fields of composite values is not supported");
 }
 

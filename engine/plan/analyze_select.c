@@ -605,6 +605,10 @@ static enum status analyze_order(struct planner *p, struct scope *scope, struct 
             scope->clause = clause;
             if (status) return status;
             TRY(resolve_unknown(p, s, &s));
+            if (s->kind == SCALAR_ROW && s->arg_count && !(q->distinct && !q->distinct_on_count)) {   /* ORDER BY t: by its columns */
+                for (int c = 0; c < s->arg_count; c++) TRY(order_add(p, q, k, add_hidden(p, q, s->args[c])));
+                continue;
+            }
             uint16_t before = q->target_count;
             target = add_hidden(p, q, s);
             if (q->target_count > before && q->distinct && !q->distinct_on_count)
@@ -647,6 +651,7 @@ static enum status analyze_tail(struct planner *p, struct scope *scope, struct q
 static enum status analyze_locking(struct planner *p, struct query *q, const struct select *select)
 {
     static const char *const words[] = { [FOR_KEY_SHARE] = "FOR KEY SHARE", [FOR_SHARE] = "FOR SHARE", [FOR_NO_KEY_UPDATE] = "FOR NO KEY UPDATE", [FOR_UPDATE] = "FOR UPDATE" };
+    if (select->locking_count) p->writes = true;
     for (int i = 0; i < select->locking_count; i++) {
         const struct locking *l = select->locking[i];
         const char *word = words[l->strength];

@@ -19,7 +19,7 @@ struct explaining {
     char **lines; int count, capacity;
     bool prefix;                         /* several relations: names are qualified */
     const struct plan *subplans[256]; int subplan_count;   /* in the order of their numbers */
-    bool initplan[256];
+    bool initplan[256], shown[256];
     struct { const struct plan *node; const struct scalar *value; } slots[512];   /* outer slots: what fills them, and where that stands */
     int  depth;
 };
@@ -281,8 +281,12 @@ static void expression(struct explaining *x, const struct plan *node, const stru
     }
     case SCALAR_PARAMETER: text_buffer_printf(t, "$%d", s->parameter + 1); break;
     case SCALAR_OUTER:
-        if (s->parameter < 512 && x->slots[s->parameter].node) expression(x, x->slots[s->parameter].node, x->slots[s->parameter].value, t);
-        else text_buffer_printf(t, "$%d", s->parameter);
+        if (s->parameter < 512 && x->slots[s->parameter].node) {
+            bool prefix = x->prefix;
+            x->prefix = true;
+            expression(x, x->slots[s->parameter].node, x->slots[s->parameter].value, t);
+            x->prefix = prefix;
+        } else text_buffer_printf(t, "$%d", s->parameter);
         break;
     case SCALAR_CALL:
         if (s->form == CALL_OPERATOR && s->operator) {
@@ -418,7 +422,10 @@ static void detail_expression(struct explaining *x, int level, const struct plan
     if (!s) return;
     struct text_buffer t;
     text_buffer_open(&t, x->arena);
+    bool prefix = x->prefix;             /* a scan's own columns need no name in front */
+    if (node->kind == PLAN_SEQ_SCAN || node->kind == PLAN_INDEX_SCAN || node->kind == PLAN_VIRTUAL_SCAN || node->kind == PLAN_FUNCTION_SCAN || node->kind == PLAN_CTE_SCAN) x->prefix = false;
     expression(x, node, s, &t);
+    x->prefix = prefix;
     const char *text = t.bytes;
     if (t.length && t.bytes[0] != '(' && s->kind != SCALAR_CONST) text = arena_printf(x->arena, s->kind == SCALAR_COLUMN ? "%s" : "(%s)", t.bytes);
     detail(x, level, label, text);
@@ -543,14 +550,12 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
 static void show_subplans(struct explaining *x, int level, int from, bool inits)
 {
     for (int i = from; i < x->subplan_count; i++) {
-        if (x->initplan[i] != inits) continue;
+        if (x->initplan[i] != inits || x->shown[i]) continue;
         const struct plan *plan = x->subplans[i];
-        if (!plan) continue;
+        x->shown[i] = true;
         const char *title = x->initplan[i] ? arena_printf(x->arena, "InitPlan %d (returns $%d)", i + 1, i) : arena_printf(x->arena, "SubPlan %d", i + 1);
         add_line(x, arena_printf(x->arena, "%*s%s", level * 6 + 2, "", title));
-        x->subplans[i] = NULL;           /* shown once */
         show(x, plan, level + 1, false);
-        x->subplans[i] = plan;
     }
 }
 

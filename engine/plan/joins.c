@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/catalog/views.h"
 #include "engine/plan/query.h"
 #include "engine/settings.h"
 
@@ -639,7 +640,7 @@ static enum status build_leaf(struct problem *b, int at, const struct access *ac
         for (uint32_t i = 0; i < item->filters.count; i++) collect_vars(p, item->filters.items[i], r->id, &list);
         struct plan *n = plan_new(p, PLAN_VIRTUAL_SCAN, (uint16_t)list.count);
         n->table = r->table;
-        n->virtual_table = r->table->virtual_table;
+        n->virtual_table = r->table->virtual_table ? r->table->virtual_table : sequence_virtual_table(p->arena, r->table);
         n->alias = r->name;
         n->columns = arena_array(p->arena, uint16_t, list.count ? list.count : 1);
         for (uint32_t i = 0; i < list.count; i++) {

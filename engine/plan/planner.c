@@ -770,7 +770,7 @@ enum status plan_cte(struct planner *p, struct cte_query *c)
     struct plan *plan;
     enum status status;
     if (!c->recursive) {
-        status = plan_query(p, c->query, 0, &plan);
+        status = c->query->kind == STATEMENT_SELECT ? plan_query(p, c->query, 0, &plan) : plan_modify(p, c->query, &plan);
     } else {
         plan = plan_new(p, PLAN_RECURSIVE_UNION, c->column_count);
         plan->cte = at;
@@ -947,6 +947,7 @@ enum status plan_statement(struct plan_request *request, struct prepared_plan **
     struct prepared_plan *o = p.out;
     struct query *q = NULL;
     o->kind = st->kind;
+    o->arena = request->arena;
     uint64_t version = catalog_version();
     switch (st->kind) {
     case STATEMENT_SELECT:
@@ -976,9 +977,10 @@ enum status plan_statement(struct plan_request *request, struct prepared_plan **
     }
     if (q->kind == STATEMENT_SELECT) TRY(plan_query(&p, q, 0, &o->root));
     else TRY(plan_modify(&p, q, &o->root));
+    for (int i = 0; i < p.modifying_count; i++) TRY(plan_cte(&p, p.modifying[i]));
     top_names(&p, o->root, q);
     o->returns_rows = q->kind == STATEMENT_SELECT || q->returning.count > 0;
-    o->read_only = q->kind == STATEMENT_SELECT && !q->lock_count;
+    o->read_only = q->kind == STATEMENT_SELECT && !p.writes;
     o->has_volatile = p.has_volatile;
     o->node_count = p.node_count;
     o->outer_slot_count = p.slot_count;

@@ -151,7 +151,8 @@ struct planner {
     struct prepared_plan *out;
     uint16_t cte_count; struct cte_query **ctes;
     uint32_t table_count, table_capacity; struct planned_table *tables;
-    bool has_volatile, parallel_unsafe;
+    bool has_volatile, parallel_unsafe, writes;
+    uint16_t modifying_count; struct cte_query **modifying;   /* INSERT, UPDATE, DELETE in WITH */
     const struct settings *settings;
     int depth;                           /* of views inside views */
     bool bare;                           /* bind_expression: no frames, columns by position */

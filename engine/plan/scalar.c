@@ -498,6 +498,12 @@ bool scalar_evaluate(struct planner *p, const struct scalar *s, bool stable_too,
 enum status make_call(struct planner *p, const struct function *f, struct scalar **args, uint16_t count, enum call_form form,
                       const struct operator *op, struct sql_type result, int position, struct scalar **out)
 {
+    if (f->strict && f->kind == FUNCTION_SCALAR)         /* never called with a null, so the rest doesn't matter */
+        for (int i = 0; i < count; i++)
+            if (scalar_is_null_const(args[i])) {
+                *out = scalar_null(p->arena, result, position);
+                return STATUS_OK;
+            }
     struct sql_type *types = arena_array(p->arena, struct sql_type, count ? count : 1);
     const struct value **constants = arena_array(p->arena, const struct value *, count ? count : 1);
     bool all_const = true;

@@ -76,7 +76,7 @@ static void inline_ctes(struct query *q)
 {
     for (int i = 0; i < q->rel_count; i++) {
         struct rel *r = q->rels[i];
-        if (r->kind != REL_CTE || r->working_table || r->cte->recursive) continue;
+        if (r->kind != REL_CTE || r->working_table || r->cte->recursive || r->cte->query->kind != STATEMENT_SELECT) continue;
         struct cte_query *c = r->cte;
         bool once = c->references == 1 && c->syntax->materialized != MATERIALIZED_ALWAYS && !query_walk(c->query, visit_volatile_call, NULL) && !c->query->lock_count;
         if (!once && !c->correlated) continue;

@@ -13,6 +13,7 @@
 #include "engine/catalog/sequence.h"
 #include "engine/describe.h"
 #include "engine/session_private.h"
+#include "engine/types/array.h"
 #include "engine/exec/set_function.h"
 
 /* ---------------------------------------------------------------- by rows */
@@ -394,6 +395,9 @@ static const struct name_lookup lookup = {.to_oid = name_to_oid, .to_name = oid_
 #define I8 OID_INT8
 #define RC OID_REGCLASS
 
+static const struct function_column option_columns[] = {{"option_name", T}, {"option_value", T}}, keyword_columns[] = {{"word", T}, {"catcode", OID_CHAR}, {"barelabel", B}, {"catdesc", T}, {"baredesc", T}},
+                                    expand_columns[] = {{"x", OID_INT2}, {"n", I4}};
+
 static const struct function extra[] = {
     V(1574, "nextval", I8, nextval, RC) V(1575, "currval", I8, currval, RC) V(1576, "setval", I8, setval, RC, I8) V(1765, "setval", I8, setval, RC, I8, B) V(2559, "lastval", I8, lastval)
     S(861, "current_database", N, current_database) S(745, "current_user", N, current_user) S(746, "session_user", N, current_user) S(9200, "current_role", N, current_user) S(9201, "user", N, current_user)
@@ -438,13 +442,50 @@ static const struct function extra[] = {
     S(2560, "pg_postmaster_start_time", OID_TIMESTAMPTZ, pg_postmaster_start_time) S(2034, "pg_conf_load_time", OID_TIMESTAMPTZ, pg_postmaster_start_time)
 
     V(9210, "crab_btree_check", T, crab_btree_check, T) V(9211, "crab_btree", T, crab_btree, T) V(9212, "crab_btree", T, crab_btree, T, T) V(9213, "crab_heap_check", T, crab_heap_check, T)
-    {.oid = 3425, .name = "pg_partition_ancestors", .kind = FUNCTION_SET, .arg_count = 1, .arg_types = {RC}, .result = RC, .strict = true, .volatility = IMMUTABLE},
+#define SET(o, n, re, c, ...) {.oid = o, .name = n, .kind = FUNCTION_SET, .arg_count = ARGS(__VA_ARGS__), .arg_types = {__VA_ARGS__}, .result = re, .strict = true, .volatility = STABLE, .columns = c, .column_count = sizeof c / sizeof c[0]},
+#define SET1(o, n, re, ...) {.oid = o, .name = n, .kind = FUNCTION_SET, .arg_count = ARGS(__VA_ARGS__), .arg_types = {__VA_ARGS__}, .result = re, .strict = true, .volatility = STABLE},
+    SET1(3425, "pg_partition_ancestors", RC, RC) SET(2289, "pg_options_to_table", OID_RECORD, option_columns, 1009) SET(1686, "pg_get_keywords", OID_RECORD, keyword_columns)
+    SET(9220, "_pg_expandarray", OID_RECORD, expand_columns, OID_ANYARRAY) SET1(9221, "_pg_expandarray.x", OID_ANYELEMENT, OID_ANYARRAY) SET1(9222, "_pg_expandarray.n", I4, OID_ANYARRAY)
 };
 
 static enum status no_rows(struct set_call *call)
 {
     (void)call;
     return STATUS_OK;
+}
+
+/* {a=1,b} as rows (a, 1), (b, null). */
+static enum status options_to_table(struct set_call *call)
+{
+    struct array_view view;
+    array_open(call->args[0].v, &view);
+    struct value *elements = array_elements(&view, call->arena);
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; !status && i < view.count; i++) {
+        if (elements[i].null)
+            continue;
+        char *name = arena_strndup(call->arena, (const char *)elements[i].v.bytes, elements[i].v.length), *equals = strchr(name, '=');
+        if (equals)
+            *equals++ = 0;
+        struct value row[2] = {value_text(name), value_text(equals)};
+        status = call->row(call, row);
+    }
+    return status;
+}
+
+/* information_schema's helper, which JDBC calls: elements and their places. */
+static enum status expand_array(struct set_call *call)
+{
+    struct array_view view;
+    array_open(call->args[0].v, &view);
+    struct value *elements = array_elements(&view, call->arena);
+    const char *field = strchr(call->function->name, '.');
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; !status && i < view.count; i++) {
+        struct value row[2] = {elements[i], value_i4((int32_t)i + 1)};
+        status = call->row(call, field && field[1] == 'n' ? &row[1] : row);
+    }
+    return status;
 }
 
 void functions_open(void)
@@ -457,4 +498,9 @@ void functions_open(void)
     type_name_lookup = &lookup;
     function_register_extra(extra, sizeof extra / sizeof extra[0]);
     set_function_register("pg_partition_ancestors", no_rows);
+    set_function_register("pg_get_keywords", no_rows);
+    set_function_register("pg_options_to_table", options_to_table);
+    set_function_register("_pg_expandarray", expand_array);
+    set_function_register("_pg_expandarray.x", expand_array);
+    set_function_register("_pg_expandarray.n", expand_array);
 }

@@ -9,6 +9,7 @@ struct session;
 struct row_sink {                        /* give it one row at a time; values in the order of the columns */
     enum status (*row)(struct row_sink *, const struct value *values) MUST_CHECK;
     struct arena *arena;                 /* for the bytes of values; lives as long as the read */
+    const struct virtual_table *table;   /* which one is read */
 };
 struct virtual_column { const char *name; uint32_t type; };
 struct virtual_table {
@@ -21,5 +22,8 @@ struct virtual_table {
 const struct virtual_table *virtual_table_find(uint32_t schema, const char *name);
 size_t virtual_table_count(void);
 const struct virtual_table *virtual_table_at(size_t);
+struct table;
+/* What SELECT reads of a sequence: one row. */
+const struct virtual_table *sequence_virtual_table(struct arena *, const struct table *);
 
 #endif

@@ -124,6 +124,31 @@ static enum status sequence_row(struct session *session, struct row_sink *sink, 
 }
 enum status fill_pg_sequences(struct session *session, struct row_sink *sink) { return view_each_table(session, sink, sequence_row); }
 
+/* ---------------------------------------------------------------- a sequence as a table */
+
+static enum status fill_sequence(struct session *session, struct row_sink *sink)
+{
+    const struct table *t;
+    int64_t last;
+    bool called;
+    enum status status = catalog_table(session, sink->table->oid, &t);
+    if (!status && !t)
+        status = error_set(STATUS_UNDEFINED_TABLE, "sequence \"%s\" does not exist", sink->table->name);
+    if (!status)
+        status = sequence_read(session, t->heap.file, &last, &called);
+    if (!status)
+        ROW(sink, value_i8(last), value_i8(0), value_bool(called));
+    return status;
+}
+
+const struct virtual_table *sequence_virtual_table(struct arena *arena, const struct table *t)
+{
+    static const struct virtual_column columns[] = {{"last_value", OID_INT8}, {"log_cnt", OID_INT8}, {"is_called", OID_BOOL}};
+    struct virtual_table *v = arena_new(arena, struct virtual_table);
+    *v = (struct virtual_table){.oid = t->oid, .schema = t->schema, .name = arena_strdup(arena, t->name), .column_count = 3, .columns = columns, .fill = fill_sequence};
+    return v;
+}
+
 /* ---------------------------------------------------------------- pg_stats */
 
 static void value_show(struct sql_type type, const struct value *value, struct arena *arena, struct text_buffer *out, bool first)

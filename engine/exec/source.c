@@ -217,7 +217,7 @@ static enum status virtual_source(struct local *local)
     struct sql_type *types = arena_array(l->arena, struct sql_type, table->column_count + 1u);
     for (uint16_t c = 0; c < table->column_count; c++)
         types[c] = type_make(table->columns[c].type, -1);
-    struct virtual_sink sink = { .sink = { .row = virtual_row, .arena = l->arena }, .types = types, .column_count = table->column_count,
+    struct virtual_sink sink = { .sink = { .row = virtual_row, .arena = l->arena, .table = table }, .types = types, .column_count = table->column_count,
                                  .one = arena_array(l->arena, struct vector, table->column_count + 1u) };
     rows_open(&sink.rows, l->arena, types, table->column_count);
     enum status status = table->fill(local->worker->run->session, &sink.sink);
@@ -263,12 +263,13 @@ static enum status function_row(struct set_call *call, const struct value *value
     struct function_local *l = call->context;
     const struct plan *plan = l->collector.filtering.local.op->plan;
     uint16_t count = plan->with_ordinality ? (uint16_t)(plan->column_count - 1) : plan->column_count;
+    uint16_t own = plan->set_function && plan->set_function->column_count ? plan->set_function->column_count : 1;
     collector_room(&l->collector);
     l->ordinal++;
     for (uint16_t c = 0; c < plan->column_count; c++) {
         uint16_t from = plan->columns ? plan->columns[c] : c;
         struct value ordinal = { .i8 = l->ordinal };
-        bool is_ordinal = plan->with_ordinality && (plan->columns ? from >= call->column_count : c == count);
+        bool is_ordinal = plan->with_ordinality && (plan->columns ? from >= own : c == count);
         collector_put(&l->collector, c, plan->types[c], is_ordinal ? &ordinal : &values[from]);
     }
     return ++l->collector.count == BATCH_ROWS ? collector_emit(&l->collector) : STATUS_OK;

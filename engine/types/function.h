@@ -60,6 +60,8 @@ struct function {
     bool     parallel_safe;
     kernel_fn kernel;
     enum status (*bind)(struct function_bind *);    /* may be NULL: kernel and type_make(result, -1) hold */
+    uint8_t  column_count;               /* a set function that returns records: their columns; 0: one column of the result's type */
+    const struct function_column { const char *name; uint32_t type; } *columns;
 };
 size_t function_count(void);
 const struct function *function_at(size_t index);

@@ -10,6 +10,7 @@
  * 4. At the end of a statement the thread holds no latch and no pin, on every path. */
 #include "base/hash.h"
 #include "engine/session_private.h"
+#include "engine/types/regex.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,7 @@ void session_close(struct session *session)
     settings_close(session);
     txn_slot_close(session->slot);
     type_env = type_env_default();
+    regex_forget();
     thread_wait_hooks = NULL;
     arena_close(session->arena);
     free(session);

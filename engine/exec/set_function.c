@@ -5,6 +5,7 @@
 #include "engine/types/array.h"
 #include "engine/types/datetime.h"
 #include "engine/types/numeric.h"
+#include "engine/types/regex.h"
 
 static enum status series_int(struct set_call *c)
 {
@@ -193,6 +194,19 @@ static enum status string_to_table(struct set_call *c)
     return status;
 }
 
+/* regexp_matches and regexp_split_to_table (text, pattern [, flags]) */
+static enum status regex_rows(struct set_call *c)
+{
+    struct varlen flags = c->arg_count > 2 ? c->args[2].v : (struct varlen){ .bytes = (const uint8_t *)"" };
+    struct value *values;
+    uint32_t count;
+    bool split = strcmp(c->function->name, "regexp_split_to_table") == 0;
+    enum status status = (split ? regex_split : regex_matches)(c->args[0].v, c->args[1].v, flags, c->arena, &values, &count);
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = c->row(c, &values[i]);
+    return status;
+}
+
 /* ---- the registry ---- */
 
 #define REGISTERED_MAX 64
@@ -210,6 +224,7 @@ set_function_fn set_function_find(const struct function *function)
 {
     static const struct { const char *name; set_function_fn function; } own[] = {
         { "generate_series", generate_series }, { "unnest", unnest }, { "generate_subscripts", generate_subscripts }, { "string_to_table", string_to_table },
+        { "regexp_matches", regex_rows }, { "regexp_split_to_table", regex_rows },
     };
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (strcmp(own[i].name, function->name) == 0)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include "engine/types/array.h"
 #include "engine/types/kernel.h"
+#include "engine/types/regex.h"
 
 #define CACHE 16
 #define GROUPS 64
@@ -238,6 +239,19 @@ static enum status compile(struct varlen text, int flags, struct pattern **out)
     return STATUS_OK;
 }
 
+void regex_forget(void)
+{
+    for (int i = 0; i < CACHE; i++)
+        if (cache[i].text) {
+            regfree(&cache[i].regex);
+            free(cache[i].text);
+            cache[i] = (struct pattern){0};
+        }
+    free(subject);
+    subject = NULL;
+    subject_room = 0;
+}
+
 /* Looks from byte `from` on; matches[] by POSIX number. */
 static bool execute(const struct pattern *p, struct varlen text, size_t from, regmatch_t *matches, size_t count)
 {
@@ -400,7 +414,6 @@ static enum status match_array(struct varlen text, struct varlen pattern, struct
 KERNEL2(k_regexp_match_no_flags, struct varlen, struct varlen, struct varlen, bool none; CHECK_ROW(match_array(a, b, varlen_of("", 0), c->arena, &r, &none)); if (none) GIVE_NULL)
 KERNEL3(k_regexp_match, struct varlen, struct varlen, struct varlen, struct varlen, bool none; CHECK_ROW(match_array(a, b, d, c->arena, &r, &none)); if (none) GIVE_NULL)
 
-/* For set functions: each match as an array (regexp_matches), or the pieces between (regexp_split_to_table). */
 enum status regex_matches(struct varlen text, struct varlen pattern, struct varlen options, struct arena *arena, struct value **out, uint32_t *count)
 {
     struct pattern *p;
@@ -441,13 +454,14 @@ enum status regex_split(struct varlen text, struct varlen pattern, struct varlen
     regmatch_t m[GROUPS];
     int flags;
     bool global;
+    *count = 0;
+    *out = NULL;
     enum status s = read_flags(options, &flags, &global);
     if (!s)
         s = compile(pattern, flags, &p);
     if (s)
         return s;
     *out = arena_array(arena, struct value, text.length + 2);
-    *count = 0;
     size_t at = 0, begin = 0;
     while (at <= text.length && execute(p, text, at, m, GROUPS)) {
         size_t start = (size_t)m[0].rm_so, end = (size_t)m[0].rm_eo;

@@ -344,3 +344,35 @@ enum status describe_view(struct session *session, struct arena *arena, uint32_t
     *out = arena_printf(arena, " %s;", deparse_select(arena, list.items[0]->select));
     return STATUS_OK;
 }
+
+/* ---------------------------------------------------------------- what texts depend on */
+
+enum status describe_default_sequence(struct session *session, struct arena *arena, const char *text, uint32_t *oid)
+{
+    struct ddl d = {.session = session, .arena = arena, .sql = text};
+    catalog_access_open(session, arena, &d.access);
+    *oid = 0;
+    return strstr(text, "regclass") ? default_sequence(&d, text, oid) : STATUS_OK;
+}
+
+struct reads { struct ddl d; struct users users; enum status status; };
+static void read_relation(struct tree_walk *w, struct from_item *item)
+{
+    struct reads *r = w->context;
+    uint32_t oid;
+    if (!r->status)
+        r->status = relation_by_name(r->d.session, item->relation->schema, item->relation->name, &oid);
+    if (!r->status && oid)
+        users_add(&r->d, &r->users, oid);
+}
+
+enum status describe_view_relations(struct session *session, struct arena *arena, const struct table *view, uint32_t **oids, uint32_t *count)
+{
+    struct reads r = {.d = {.session = session, .arena = arena}};
+    struct tree_walk walk = {.context = &r, .relation = read_relation};
+    if (view->view)
+        walk_select(&walk, view->view);
+    *oids = r.users.oids;
+    *count = r.users.count;
+    return r.status;
+}

@@ -17,5 +17,8 @@ enum status describe_relation(struct session *, struct arena *, uint32_t oid, co
 /* Would the bare name find this relation? */
 enum status relation_visible(struct session *, uint32_t schema, const char *name, bool *out) MUST_CHECK;
 enum status relation_by_name(struct session *, const char *schema, const char *name, uint32_t *oid) MUST_CHECK;   /* indexes too; 0 none */
+/* Sequence that a DEFAULT's text calls, 0 none; relations that a view reads. */
+enum status describe_default_sequence(struct session *, struct arena *, const char *text, uint32_t *oid) MUST_CHECK;
+enum status describe_view_relations(struct session *, struct arena *, const struct table *view, uint32_t **oids, uint32_t *count) MUST_CHECK;
 
 #endif

@@ -35,6 +35,28 @@ static enum status depend_default(void *context, const struct catalog_row *row)
     struct depend *d = context;
     const struct value *v = row->values;
     ROW(d->sink, value_oid(2604), v[ATTRDEF_oid], value_i4(0), value_oid(1259), v[ATTRDEF_adrelid], value_i4(v[ATTRDEF_adnum].i2), value_char('a'));
+    uint32_t sequence;
+    enum status status = describe_default_sequence(d->session, d->sink->arena, value_string(d->sink->arena, &v[ATTRDEF_adbin]), &sequence);
+    if (!status && sequence)
+        ROW(d->sink, value_oid(2604), v[ATTRDEF_oid], value_i4(0), value_oid(1259), value_oid(sequence), value_i4(0), value_char('n'));
+    return status;
+}
+
+static enum status depend_view(void *context, const struct catalog_row *row)
+{
+    struct depend *d = context;
+    const struct value *v = row->values;
+    const struct table *view;
+    uint32_t *oids, count;
+    enum status status = catalog_table(d->session, v[REWRITE_ev_class].oid, &view);
+    if (!status && view)
+        status = describe_view_relations(d->session, d->sink->arena, view, &oids, &count);
+    if (status || !view)
+        return status;
+    ROW(d->sink, value_oid(2618), v[REWRITE_oid], value_i4(0), value_oid(1259), v[REWRITE_ev_class], value_i4(0), value_char('i'));
+    ROW(d->sink, value_oid(2618), v[REWRITE_oid], value_i4(0), value_oid(1259), v[REWRITE_ev_class], value_i4(0), value_char('n'));
+    for (uint32_t i = 0; i < count; i++)
+        ROW(d->sink, value_oid(2618), v[REWRITE_oid], value_i4(0), value_oid(1259), value_oid(oids[i]), value_i4(0), value_char('n'));
     return STATUS_OK;
 }
 
@@ -61,6 +83,8 @@ enum status fill_pg_depend(struct session *session, struct row_sink *sink)
         status = catalog_scan(&access, CATALOG_ATTRDEF, -1, NULL, 0, depend_default, &d);
     if (!status)
         status = catalog_scan(&access, CATALOG_CONSTRAINT, -1, NULL, 0, depend_constraint, &d);
+    if (!status)
+        status = catalog_scan(&access, CATALOG_REWRITE, -1, NULL, 0, depend_view, &d);
     return status;
 }
 

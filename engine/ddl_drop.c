@@ -468,6 +468,16 @@ static enum status relation_of_schema(void *context, const struct table *table)
     return STATUS_OK;
 }
 
+static enum status sequence_is_owned(struct ddl *d, uint32_t oid, bool *out)
+{
+    struct value key = value_oid(oid);
+    struct catalog_row row;
+    bool found;
+    enum status status = catalog_get(&d->access, CATALOG_SEQUENCE, FIRST_INDEX, &key, 1, &row, &found);
+    *out = !status && found && row.values[SEQUENCE_crab_table].oid;
+    return status;
+}
+
 static enum status drop_schema(struct ddl *d, const char *name, bool if_exists, bool cascade)
 {
     uint32_t schema;
@@ -494,7 +504,10 @@ static enum status drop_schema(struct ddl *d, const char *name, bool if_exists, 
         status = ddl_lock(d, plan.relations.oids[i], LOCK_ACCESS_EXCLUSIVE);
         if (!status)
             status = ddl_table(d, plan.relations.oids[i], &table);
-        if (!status)
+        bool owned = false;                                   /* goes with its table, without a word */
+        if (!status && table->kind == RELATION_SEQUENCE)
+            status = sequence_is_owned(d, table->oid, &owned);
+        if (!status && !owned)
             dependent_add(&plan, arena_printf(d->arena, "%s %s", kind_name((char)table->kind), shown_name(&plan, table)), arena_printf(d->arena, "schema %s", name));
     }
     if (!status)

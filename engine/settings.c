@@ -60,6 +60,7 @@ static const struct setting table[] = {
     {"autovacuum", KIND_BOOL, "on", 'w', 0, 0, 0, NULL, NOWHERE, false, "Autovacuum", "Starts the autovacuum subprocess."},
     {"autovacuum_naptime", KIND_INT, "5", 'w', UNIT_S, 1, 2147483, NULL, NOWHERE, false, "Autovacuum", "Time to sleep between autovacuum runs."},
     {"bytea_output", KIND_ENUM, "hex", 'u', 0, 0, 0, LIST("hex", "escape"), FIELD(KEEP_INT, bytea_output), false, CLIENT, "Sets the output format for bytea."},
+    {"check_function_bodies", KIND_BOOL, "on", 'u', 0, 0, 0, NULL, NOWHERE, false, CLIENT, "Check routine bodies during CREATE FUNCTION and CREATE PROCEDURE."},
     {"checkpoint_timeout", KIND_INT, "300", 'w', UNIT_S, 1, 86400, NULL, NOWHERE, false, "Write-Ahead Log / Checkpoints", "Sets the maximum time between automatic WAL checkpoints."},
     {"client_encoding", KIND_TEXT, "UTF8", 'u', 0, 0, 0, NULL, FIELD(KEEP_TEXT, client_encoding), true, LOCALE, "Sets the client's character set encoding."},
     {"client_min_messages", KIND_ENUM, "notice", 'u', 0, 0, 0, message_choices, FIELD(KEEP_INT, client_min_messages), false, CLIENT, "Sets the message levels that are sent to the client."},
@@ -129,7 +130,7 @@ static const struct setting table[] = {
     {"server_version_num", KIND_INT, "150008", 'i', 0, 150008, 150008, NULL, NOWHERE, false, PRESET, "Shows the server version as an integer."},
     {"session_authorization", KIND_TEXT, "postgres", 'i', 0, 0, 0, NULL, NOWHERE, true, PRESET, "Sets the session user name."},
     {"shared_buffers", KIND_INT, "32768", 'p', UNIT_8KB, 16, 1073741823, NULL, NOWHERE, false, MEMORY, "Sets the memory of the buffer pool."},
-    {"standard_conforming_strings", KIND_BOOL, "on", 'i', 0, 0, 0, NULL, NOWHERE, true, "Version and Platform Compatibility", "Causes '...' strings to treat backslashes literally."},
+    {"standard_conforming_strings", KIND_ENUM, "on", 'u', 0, 0, 0, LIST("on"), NOWHERE, true, "Version and Platform Compatibility", "Causes '...' strings to treat backslashes literally."},
     {"statement_timeout", KIND_INT, "0", 'u', UNIT_MS, 0, 2147483647, NULL, FIELD(KEEP_INT64, statement_timeout_ms), false, CLIENT, "Sets the maximum allowed duration of any statement."},
     {"synchronize_seqscans", KIND_BOOL, "off", 'u', 0, 0, 0, NULL, NOWHERE, false, "Version and Platform Compatibility", "Enable synchronized sequential scans."},
     {"synchronous_commit", KIND_ENUM, "on", 'u', 0, 0, 0, commit_choices, FIELD(KEEP_BOOL, synchronous_commit), false, "Write-Ahead Log / Settings", "Sets the current transaction's synchronization level."},
@@ -140,6 +141,7 @@ static const struct setting table[] = {
     {"unix_socket_directories", KIND_TEXT, "/tmp", 'p', 0, 0, 0, NULL, NOWHERE, false, CONNECT, "Sets the directories where Unix-domain sockets will be created."},
     {"wal_buffers", KIND_INT, "2048", 'p', UNIT_8KB, 512, 262143, NULL, NOWHERE, false, "Write-Ahead Log / Settings", "Sets the memory of the WAL ring."},
     {"work_mem", KIND_INT, "65536", 'u', UNIT_KB, 64, 2147483647, NULL, FIELD(KEEP_BYTES, work_mem_bytes), false, MEMORY, "Sets the maximum memory to be used for query workspaces."},
+    {"xmloption", KIND_ENUM, "content", 'u', 0, 0, 0, LIST("content", "document"), NOWHERE, false, CLIENT, "Sets whether XML data in implicit parsing and serialization operations is to be considered as documents or content fragments."},
 };
 #define SETTING_COUNT (sizeof table / sizeof table[0])
 

@@ -1,0 +1,122 @@
+-- ALTER TABLE on tables with rows: rewrites, validation, generated columns, foreign keys, and views that keep their meaning.
+create table n(a int not null, b text not null, c int not null default 3, d numeric(10,2) not null, e bool);
+insert into n select g, 'r'||g, g%7, g/4.0, g%2=0 from generate_series(1,3000) g;
+create index on n(c); create index on n(b);
+alter table n alter b drop not null;
+insert into n values (3001, null, 1, 2, null);
+select count(*), sum(a), sum(c), sum(d), count(b) from n;
+alter table n drop column a;
+select count(*), sum(c), sum(d), count(b) from n;
+insert into n values ('x', 1, 2, true);
+select * from n where b = 'x';
+select * from n where b = 'r2999';
+alter table n add column f int not null default 9;
+alter table n alter c type bigint, alter d type numeric(12,4);
+\d n
+select c, count(*), sum(d) from n group by c order by c;
+select count(*) from n where c = 3;
+alter table n alter b type varchar(20);
+alter table n alter b type varchar(3);
+alter table n alter b type int;
+alter table n alter b type int using length(b);
+select b, count(*) from n group by b order by b;
+alter table n alter b set not null;
+update n set b = 0 where b is null;
+alter table n alter b set not null;
+alter table n add column gen int generated always as (f + b) stored;
+select gen, count(*) from n group by 1 order by 1;
+alter table n drop column f;
+alter table n drop column f cascade;
+alter table n add column gen2 bigint generated always as (c * 2) stored, add check (c >= 0), add unique (d, b, c, e);
+alter table n alter c type int;
+alter table n alter gen2 drop expression;
+alter table n alter c type int;
+\d n
+create table p(id int primary key, k text unique, j int);
+create table q(id serial primary key, pid int references p, pk text references p(k) on update cascade on delete set null deferrable initially deferred);
+\d q
+\d p
+alter table p drop column k;
+alter table p drop column id;
+alter table p alter id type bigint;
+insert into p values (1,'a',1),(2,'b',2);
+insert into q(pid, pk) values (1,'a'),(2,'b');
+alter table p rename column k to kk;
+alter table q rename column pk to pkk;
+insert into q(pid, pkk) values (1,'c');
+update p set kk = 'z' where id = 1;
+select * from q order by id;
+delete from p where id = 1;
+alter table q add constraint qq foreign key (id) references p(id);
+insert into q(id, pid) values (99, 2);
+alter table q add constraint qq foreign key (id) references p(id) not valid;
+alter table q validate constraint qq;
+delete from q where id = 99;
+alter table q validate constraint qq;
+alter table q drop constraint qq;
+create view pv as select p.*, q.id as qid, upper(kk) u from p join q on q.pid = p.id;
+create view pv2 as select kk, count(*) from pv group by kk having count(*) > 0 order by 1;
+select * from pv2;
+alter table p rename column kk to k3;
+select * from pv2;
+alter table p rename column j to jj;
+alter table p add column kk int default 77;
+select * from pv order by 1,4;
+select * from pv2;
+alter table p drop column jj;
+alter table p drop column k3;
+alter view pv rename column u to uu;
+select uu from pv order by 1;
+alter view pv rename to ppv;
+select * from pv2;
+alter table p drop column k3 cascade;
+\dv
+create schema s2;
+alter table q set schema s2;
+\d s2.q
+insert into s2.q(pid) values (2) returning id;
+alter schema s2 rename to s3;
+insert into s3.q(pid) values (2) returning id;
+create table "Weird Name"("A b" int primary key, "c""d" text default 'it''s');
+insert into "Weird Name" values (1) returning *;
+\d "Weird Name"
+create index on "Weird Name"(("A b" + 1));
+select indexdef from pg_indexes where tablename = 'Weird Name' order by 1;
+alter table "Weird Name" rename "A b" to ok;
+\d "Weird Name"
+create table a23456789012345678901234567890123456789012345678901234567890(b23456789012345678901234567890123456789012345678901234567890 serial unique);
+\d a23456789012345678901234567890123456789012345678901234567890
+create table multi(a int, b int, constraint multi_a_check check (a > 0), check (a < 10), check (a < b), check (1 = 1));
+\d multi
+create table self(id int primary key, parent int references self(id) on delete cascade);
+insert into self values (1,null),(2,1),(3,2);
+delete from self where id = 1;
+select count(*) from self;
+create table e();
+alter table e add column x int;
+insert into e values (1);
+select * from e;
+create table bad(a int default 'x');
+create table bad(a int default b);
+create table bad(a int default (select 1));
+create table bad(a int default sum(1));
+create table bad(a int check (a > (select 1)));
+create table bad(a int generated always as (random()) stored);
+create table bad(a int generated always as (a+1) stored);
+create table bad(xmin int);
+create table bad(a int) with (fillfactor=5);
+create table bad(a int) with (bogus=5);
+create table bad(a record);
+create table bad(a int null not null);
+create table bad(a int default 1 default 2);
+create unique index on n(b);
+create table du(a int); insert into du values (1),(1);
+create unique index du1 on du(a);
+alter table du add primary key (a);
+alter table du add unique (a);
+insert into du values (null);
+alter table du add primary key (a);
+drop schema s3 cascade;
+set client_min_messages = error;
+drop schema public cascade;
+create schema public;

@@ -1,0 +1,201 @@
+/* tests/engine/exec_workers_stress.c - sessions that use workers at once, while another moves values from row to row.
+ *
+ * In one snapshot every query must give the same bytes with 0, 2 and 4 workers, started from the pool and spawned, aggregated in part or
+ * after gathering; the sum over all rows never changes. Also: a LIMIT that stops workers early, an error in the middle, a sort.
+ *
+ *     exec_workers_stress [readers] [rounds] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/hash.h"
+#include "base/latch.h"
+#include "engine/session.h"
+
+static struct engine *engine;
+static _Atomic int failures;
+static _Atomic bool done;
+
+struct reader { struct client client; struct session *session; uint64_t hash; char first[256]; uint64_t rows; int number, rounds; };
+
+static enum status on_describe(struct client *c, const struct result_description *d, const uint16_t *f, uint16_t n) { (void)c; (void)d; (void)f; (void)n; return STATUS_OK; }
+static enum status on_rows(struct client *c, const struct result_description *d, const uint16_t *f, uint16_t n, const struct batch *batch)
+{
+    struct reader *r = c->context;
+    struct arena *arena = arena_open(NULL, "rows");
+    struct text_buffer text;
+    (void)f; (void)n;
+    text_buffer_open(&text, arena);
+    for (uint16_t k = 0; k < batch->selected_count; k++) {
+        uint16_t i = batch->all_selected ? k : batch->selection[k];
+        text.length = 0;
+        for (uint16_t column = 0; column < d->column_count; column++) {
+            if (vector_null(&batch->columns[column], i))
+                text_buffer_puts(&text, "null|");
+            else
+                type_out(d->types[column], &batch->columns[column], vector_at(&batch->columns[column], i), &text), text_buffer_putc(&text, '|');
+        }
+        if (r->rows++ == 0)
+            snprintf(r->first, sizeof r->first, "%.200s", text.bytes);
+        r->hash = hash_join(r->hash, hash_bytes(text.bytes, text.length, 0));
+    }
+    arena_close(arena);
+    return STATUS_OK;
+}
+static enum status on_complete(struct client *c, const char *tag) { (void)c; (void)tag; return STATUS_OK; }
+static enum status on_empty(struct client *c) { (void)c; return STATUS_OK; }
+static void on_notice(struct client *c, const char *severity, const struct error *e) { (void)c; (void)severity; (void)e; }
+static void on_parameter(struct client *c, const char *name, const char *value) { (void)c; (void)name; (void)value; }
+
+static void reader_open(struct reader *r, int number)
+{
+    r->number = number;
+    r->client = (struct client){ .context = r, .describe = on_describe, .rows = on_rows, .complete = on_complete, .empty = on_empty, .suspended = on_empty, .notice = on_notice, .parameter_status = on_parameter };
+    struct session_options options = { .engine = engine, .client = &r->client, .pid = 1000 + number, .user = "postgres", .database = "postgres", .application_name = "stress", .client_address = "" };
+    if (session_open(&options, &r->session)) {
+        fprintf(stderr, "session: %s\n", error_current()->message);
+        exit(1);
+    }
+}
+
+static enum status run(struct reader *r, const char *sql)
+{
+    r->hash = r->rows = 0;
+    r->first[0] = 0;
+    enum status status = session_query(r->session, sql, strlen(sql));
+    if (status && r->rows == 0)
+        snprintf(r->first, sizeof r->first, "%s", status_sqlstate(error_current()->status));
+    if (status)
+        r->hash = 1;
+    return status;
+}
+
+static void must(struct reader *r, const char *sql)
+{
+    if (run(r, sql)) {
+        fprintf(stderr, "%s: %s\n", sql, error_current()->message);
+        failures++;
+    }
+}
+
+static const char *const queries[] = {
+    "select count(*), sum(v), sum(f) from t",
+    "select k, count(*), sum(v), sum(f), min(s), max(s) from t group by k",
+    "select id, v from t where v % 7 = 3 order by v, s",
+    "select id, s from t where k = 5 limit 40",
+    "select t.id, u.name from t join u on t.k = u.k where t.v % 50 = 0",
+    "select s, sum(f) from t group by s",
+    "select id, 100 / (id - 9000) from t where id > 10",
+    "select string_agg(s, ',') from t where id % 500 = 0",
+};
+
+static void reader_main(void *argument)
+{
+    struct reader *r = argument;
+    reader_open(r, r->number);
+    must(r, "set min_parallel_table_scan_size = 0");
+    for (int round = 0; round < r->rounds; round++) {
+        const char *sql = queries[(round + r->number) % (int)(sizeof queries / sizeof *queries)];
+        bool fails = strstr(sql, "9000") != NULL;
+        uint64_t hash = 0, rows = 0;
+        must(r, "begin isolation level repeatable read");
+        for (int workers = 0; workers <= 4; workers += 2) {
+            char set[64];
+            snprintf(set, sizeof set, "set max_parallel_workers_per_gather = %d", workers);
+            must(r, set);
+            enum status status = run(r, sql);
+            if ((status != STATUS_OK) != fails) {
+                fprintf(stderr, "%s: %s\n", sql, status ? error_current()->message : "should have failed");
+                failures++;
+            }
+            if (fails) {                 /* the transaction is over: a new one for the next try */
+                must(r, "rollback");
+                must(r, "begin isolation level repeatable read");
+                continue;
+            }
+            if (workers && (r->hash != hash || r->rows != rows)) {
+                fprintf(stderr, "%s: %lu rows, with %d workers %lu (%s)\n", sql, (unsigned long)rows, workers, (unsigned long)r->rows, r->first);
+                failures++;
+            }
+            hash = r->hash;
+            rows = r->rows;
+        }
+        must(r, "rollback");
+        run(r, "select sum(v) from t");
+        if (strcmp(r->first, "12000000|") != 0) {
+            fprintf(stderr, "the sum is %s\n", r->first);
+            failures++;
+        }
+    }
+    session_close(r->session);
+}
+
+static void writer_main(void *argument)
+{
+    struct reader *w = argument;
+    uint64_t random = 3;
+    reader_open(w, w->number);
+    while (!atomic_load(&done)) {
+        char sql[256];
+        unsigned a = (unsigned)(random_next(&random) % 12000), b = (unsigned)(random_next(&random) % 12000);
+        if (a == b)
+            continue;
+        snprintf(sql, sizeof sql, "begin; update t set v = v + 5, f = f + 0.1 where id = %u; update t set v = v - 5, s = 'row ' || v where id = %u; %s", a, b, a % 5 ? "commit" : "rollback");
+        must(w, sql);
+    }
+    session_close(w->session);
+}
+
+static void switcher_main(void *argument)
+{
+    (void)argument;
+    for (unsigned n = 0; !atomic_load(&done); n++) {
+        atomic_store(&exec_worker_start, n % 2);
+        atomic_store(&exec_agg_collect, n / 2 % 2);
+        sleep_us(3000);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int readers = argc > 1 ? atoi(argv[1]) : 3, rounds = argc > 2 ? atoi(argv[2]) : 16;
+    char directory[] = "/tmp/crab-exec-XXXXXX", command[96];
+    if (!mkdtemp(directory))
+        return 1;
+    struct engine_options options = { .directory = directory };
+    if (engine_open(&options, &engine)) {
+        fprintf(stderr, "engine: %s\n", error_current()->message);
+        return 1;
+    }
+    struct reader setup = {0}, writer = { .number = 90 };
+    struct reader *all = calloc((size_t)readers, sizeof *all);
+    struct thread **threads = calloc((size_t)readers + 2, sizeof *threads);
+    reader_open(&setup, 99);
+    must(&setup, "create table t (id int primary key, k int, v int, f float8, s text)");
+    must(&setup, "insert into t select g, g % 12, 1000, g * 0.1, 'row ' || g % 300 from generate_series(0, 11999) g");
+    must(&setup, "create table u (k int, name text)");
+    must(&setup, "insert into u select g, 'name ' || g from generate_series(0, 5) g");
+    must(&setup, "analyze");
+    session_close(setup.session);
+    for (int i = 0; i < readers; i++) {
+        all[i].number = i;
+        all[i].rounds = rounds;
+        threads[i] = thread_start("reader", reader_main, &all[i]);
+    }
+    threads[readers] = thread_start("writer", writer_main, &writer);
+    threads[readers + 1] = thread_start("switcher", switcher_main, NULL);
+    for (int i = 0; i < readers; i++)
+        thread_join(threads[i]);
+    atomic_store(&done, true);
+    thread_join(threads[readers]);
+    thread_join(threads[readers + 1]);
+    engine_close(engine);
+    free(all);
+    free(threads);
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    if (system(command))
+        failures++;
+    printf("%s\n", failures ? "FAILED" : "ok");
+    return failures ? 1 : 0;
+}

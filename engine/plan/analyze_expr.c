@@ -200,13 +200,16 @@ static enum status operator_for(struct planner *p, const char *schema, const cha
     struct scalar *r = scalar_new(p->arena, SCALAR_COLUMN, right, position), *call;
     if (schema && strcmp(schema, "pg_catalog") != 0)
         return fail_at(p, position, STATUS_UNDEFINED_FUNCTION, "operator does not exist: %s.%s", schema, name);
-    TRY(make_operator(p, schema, name, left, r, position, &call));
+    /* A null on the left would fold the whole call away: a column of its type stands in for it. */
+    bool null = left->kind == SCALAR_CONST && left->constant.null;
+    struct scalar *l = null ? scalar_new(p->arena, SCALAR_COLUMN, left->type.oid == OID_UNKNOWN ? right : left->type, left->position) : left;
+    TRY(make_operator(p, schema, name, l, r, position, &call));
     if (call->type.oid != OID_BOOL)
         return fail_at(p, position, STATUS_WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires operator to yield boolean");
     bool ambiguous;
-    *op_out = call->operator ? call->operator : find_operator(name, left->type.oid, right.oid, &ambiguous);
+    *op_out = call->operator ? call->operator : find_operator(name, l->type.oid, right.oid, &ambiguous);
     if (call->kind != SCALAR_CALL || call->arg_count != 2) return fail_at(p, position, STATUS_INTERNAL, "operator %s cannot be bound", name);
-    *left_out = call->args[0];
+    *left_out = null ? scalar_null(p->arena, call->args[0]->type, left->position) : call->args[0];
     *right_out = call->args[1]->type;
     return STATUS_OK;
 }

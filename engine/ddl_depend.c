@@ -569,11 +569,20 @@ static enum status use_view(void *context, const struct table *view)
     return STATUS_OK;
 }
 
+/* pg_rewrite has a row for each view. */
+static enum status use_rule(void *context, const struct catalog_row *row)
+{
+    struct use *use = context;
+    const struct table *view;
+    enum status status = catalog_table(use->d->session, row->values[REWRITE_ev_class].oid, &view);
+    return status || !view ? status : use_view(use, view);
+}
+
 enum status views_using(struct ddl *d, uint32_t relation, const char *column, struct users *out)
 {
     struct use use = {.d = d, .column = column, .out = out};
     enum status status = ddl_table(d, relation, &use.of);
-    return status ? status : catalog_each(d->session, use_view, &use);
+    return status ? status : catalog_scan(&d->access, CATALOG_REWRITE, -1, NULL, 0, use_rule, &use);
 }
 
 struct column_use { const char *column; bool uses; int position; struct ddl *d; const char **names; uint16_t count; };

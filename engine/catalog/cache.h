@@ -4,8 +4,17 @@
 
 #include "engine/catalog/catalog.h"
 
-/* A sequence's value in this session, for currval and lastval. */
-struct sequence_value { struct sequence_value *next; uint32_t sequence; int64_t value; bool last; };
+/* A sequence's value in this session, for currval and lastval (given: there is one), and its definition while the catalog stays as it is. */
+struct sequence_value {
+    struct sequence_value *next;
+    uint32_t sequence;
+    int64_t value;
+    bool given, last;
+    uint64_t version;                    /* of the catalog, that the rest was read under; 0: not read */
+    uint32_t file;
+    int64_t step, min, max;
+    bool cycle;
+};
 struct sequence_value **catalog_sequence_values(struct session *);
 
 void catalog_version_move(void);

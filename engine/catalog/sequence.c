@@ -51,23 +51,56 @@ static enum status definition(struct session *session, struct arena *arena, uint
     return status;
 }
 
-static void remember(struct session *session, uint32_t oid, int64_t value)
+static struct sequence_value *entry_of(struct session *session, uint32_t oid)
 {
-    struct sequence_value **list = catalog_sequence_values(session), *entry = NULL;
-    for (struct sequence_value *v = *list; v; v = v->next) {
-        v->last = false;
-        if (v->sequence == oid)
-            entry = v;
-    }
-    if (!entry) {
-        entry = calloc(1, sizeof *entry);
-        ASSERT(entry);
-        entry->next = *list;
-        *list = entry;
-    }
-    entry->sequence = oid;
+    struct sequence_value **list = catalog_sequence_values(session), *entry;
+    for (entry = *list; entry; entry = entry->next)
+        if (entry->sequence == oid)
+            return entry;
+    entry = calloc(1, sizeof *entry);
+    ASSERT(entry);
+    *entry = (struct sequence_value){.next = *list, .sequence = oid};
+    *list = entry;
+    return entry;
+}
+
+static void remember(struct session *session, struct sequence_value *entry, int64_t value)
+{
+    if (!entry->last)
+        for (struct sequence_value *v = *catalog_sequence_values(session); v; v = v->next)
+            v->last = false;
     entry->value = value;
-    entry->last = true;
+    entry->given = entry->last = true;
+}
+
+/* Locks the sequence against those who would drop it or give it another file, and makes sure of its definition. */
+static enum status sequence_open(struct session *session, uint32_t oid, struct sequence_value **out)
+{
+    struct sequence_value *entry = *out = entry_of(session, oid);
+    enum status status = lock_relation(session_txn(session), oid, LOCK_ROW_EXCLUSIVE, LOCK_WAIT);
+    uint64_t version = catalog_version();                     /* before any row is read */
+    if (status || entry->version == version)
+        return status;
+    struct arena *arena = arena_open(NULL, "sequence");
+    struct catalog_row class, sequence;
+    status = definition(session, arena, oid, &class, &sequence);
+    if (!status) {
+        const struct value *v = sequence.values;
+        entry->file = class.values[CLASS_relfilenode].oid;
+        entry->step = v[SEQUENCE_seqincrement].i8;
+        entry->min = v[SEQUENCE_seqmin].i8;
+        entry->max = v[SEQUENCE_seqmax].i8;
+        entry->cycle = v[SEQUENCE_seqcycle].b;
+        entry->version = version;
+    }
+    arena_close(arena);
+    return status;
+}
+
+static const char *sequence_name(struct session *session, uint32_t oid)
+{
+    const struct table *table;
+    return !catalog_table(session, oid, &table) && table ? table->name : "?";
 }
 
 static enum status page_fetch(struct session *session, uint32_t file, enum latch_mode mode, struct page_ref *ref)
@@ -99,81 +132,71 @@ static void page_store(struct session *session, struct page_ref *ref, int64_t va
 
 enum status sequence_next(struct session *session, uint32_t oid, int64_t *out)
 {
-    struct arena *arena = arena_open(NULL, "nextval");
-    struct catalog_row class, sequence;
+    struct sequence_value *entry;
     struct page_ref ref;
-    enum status status = definition(session, arena, oid, &class, &sequence);
-    if (!status && txn_read_only(session_txn(session)))
+    enum status status = STATUS_OK;
+    if (txn_read_only(session_txn(session)))
         status = error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute nextval() in a read-only transaction");
     if (!status)
-        status = page_fetch(session, class.values[CLASS_relfilenode].oid, LATCH_EXCLUSIVE, &ref);
+        status = sequence_open(session, oid, &entry);
+    if (!status)
+        status = page_fetch(session, entry->file, LATCH_EXCLUSIVE, &ref);
     if (status)
-        goto done;
-    const struct value *v = sequence.values;
+        return status;
     const struct sequence_page *page = (struct sequence_page *)ref.bytes;
-    int64_t value = page->value, step = v[SEQUENCE_seqincrement].i8, min = v[SEQUENCE_seqmin].i8, max = v[SEQUENCE_seqmax].i8;
+    int64_t value = page->value;
     if (page->called) {
-        bool out_of_range = __builtin_add_overflow(value, step, &value) || (step > 0 ? value > max : value < min);
-        if (out_of_range && v[SEQUENCE_seqcycle].b) {
-            value = step > 0 ? min : max;
-        } else if (out_of_range) {
+        bool out_of_range = __builtin_add_overflow(value, entry->step, &value) || (entry->step > 0 ? value > entry->max : value < entry->min);
+        if (out_of_range && !entry->cycle) {
             pool_release(&ref);
-            status = error_set(STATUS_OBJECT_NOT_READY, "nextval: reached %s value of sequence \"%s\" (%lld)", step > 0 ? "maximum" : "minimum", value_string(arena, &class.values[CLASS_relname]),
-                               (long long)(step > 0 ? max : min));
+            error_set(STATUS_OBJECT_NOT_READY, "nextval: reached %s value of sequence \"%s\" (%lld)", entry->step > 0 ? "maximum" : "minimum", sequence_name(session, oid),
+                      (long long)(entry->step > 0 ? entry->max : entry->min));
             strcpy(error_current()->sqlstate, "2200H");
-            goto done;
+            return STATUS_OBJECT_NOT_READY;
         }
+        if (out_of_range)
+            value = entry->step > 0 ? entry->min : entry->max;
     }
     page_store(session, &ref, value, 1);
-    remember(session, oid, value);
+    remember(session, entry, value);
     *out = value;
-done:
-    arena_close(arena);
-    return status;
+    return STATUS_OK;
 }
 
 enum status sequence_set(struct session *session, uint32_t oid, int64_t value, bool called)
 {
-    struct arena *arena = arena_open(NULL, "setval");
-    struct catalog_row class, sequence;
+    struct sequence_value *entry;
     struct page_ref ref;
-    enum status status = definition(session, arena, oid, &class, &sequence);
-    if (!status && (value < sequence.values[SEQUENCE_seqmin].i8 || value > sequence.values[SEQUENCE_seqmax].i8))
-        status = error_set(STATUS_OUT_OF_RANGE, "setval: value %lld is out of bounds for sequence \"%s\" (%lld..%lld)", (long long)value, value_string(arena, &class.values[CLASS_relname]),
-                           (long long)sequence.values[SEQUENCE_seqmin].i8, (long long)sequence.values[SEQUENCE_seqmax].i8);
+    enum status status = sequence_open(session, oid, &entry);
+    if (!status && (value < entry->min || value > entry->max))
+        status = error_set(STATUS_OUT_OF_RANGE, "setval: value %lld is out of bounds for sequence \"%s\" (%lld..%lld)", (long long)value, sequence_name(session, oid), (long long)entry->min, (long long)entry->max);
     if (!status && txn_read_only(session_txn(session)))
         status = error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute setval() in a read-only transaction");
     if (!status)
-        status = page_fetch(session, class.values[CLASS_relfilenode].oid, LATCH_EXCLUSIVE, &ref);
-    if (!status) {
-        page_store(session, &ref, value, called);
-        if (called)
-            remember(session, oid, value);
-    }
-    arena_close(arena);
-    return status;
+        status = page_fetch(session, entry->file, LATCH_EXCLUSIVE, &ref);
+    if (status)
+        return status;
+    page_store(session, &ref, value, called);
+    if (called)
+        remember(session, entry, value);
+    return STATUS_OK;
 }
 
 enum status sequence_current(struct session *session, uint32_t oid, int64_t *out)
 {
-    for (struct sequence_value *v = *catalog_sequence_values(session); v; v = v->next)
-        if (v->sequence == oid) {
-            *out = v->value;
-            return STATUS_OK;
-        }
-    struct arena *arena = arena_open(NULL, "currval");
-    struct catalog_row class, sequence;
-    enum status status = definition(session, arena, oid, &class, &sequence);
+    struct sequence_value *entry;
+    enum status status = sequence_open(session, oid, &entry);
+    if (!status && !entry->given)
+        status = error_set(STATUS_OBJECT_NOT_READY, "currval of sequence \"%s\" is not yet defined in this session", sequence_name(session, oid));
     if (!status)
-        status = error_set(STATUS_OBJECT_NOT_READY, "currval of sequence \"%s\" is not yet defined in this session", value_string(arena, &class.values[CLASS_relname]));
-    arena_close(arena);
+        *out = entry->value;
     return status;
 }
 
 enum status sequence_last(struct session *session, int64_t *out)
 {
     for (struct sequence_value *v = *catalog_sequence_values(session); v; v = v->next)
-        if (v->last) {
+        if (v->given && v->last) {
             *out = v->value;
             return STATUS_OK;
         }

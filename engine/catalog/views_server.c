@@ -64,10 +64,21 @@ enum status fill_pg_settings(struct session *session, struct row_sink *sink)
 
 /* ---------------------------------------------------------------- sessions and locks */
 
+static struct lock_sight *locks_seen(struct store *store, struct arena *arena, size_t *count)
+{
+    size_t capacity = 1024;
+    struct lock_sight *sights = arena_array(arena, struct lock_sight, capacity);
+    while ((*count = lock_sights(store, sights, capacity)) > capacity) {
+        capacity = *count * 2;
+        sights = arena_array(arena, struct lock_sight, capacity);
+    }
+    return sights;
+}
+
 enum status fill_pg_stat_activity(struct session *session, struct row_sink *sink)
 {
-    (void)session;
-    size_t capacity = 64, count;
+    size_t capacity = 64, count, lock_count;
+    struct lock_sight *locks = locks_seen(session_store(session), sink->arena, &lock_count);
     struct session_sight *sights = arena_array(sink->arena, struct session_sight, capacity);
     while ((count = session_sights(sights, capacity)) > capacity) {
         capacity = count * 2;
@@ -80,10 +91,17 @@ enum status fill_pg_stat_activity(struct session *session, struct row_sink *sink
     for (size_t i = 0; i < count; i++) {
         const struct session_sight *s = &sights[i];
         const char *wait_type = NULL, *wait = NULL;
+        if (!s->pid)                                          /* the server's own */
+            continue;
         for (size_t k = 0; k < latch_count && !wait; k++)
             if (latches[k].awaited && latches[k].pid == s->pid) {
                 wait_type = "LWLock";
                 wait = latch_ranks[latches[k].rank].name;
+            }
+        for (size_t k = 0; k < lock_count && !wait; k++)
+            if (!locks[k].granted && locks[k].pid == s->pid) {
+                wait_type = "Lock";
+                wait = locks[k].awaited_xid ? "transactionid" : locks[k].row ? "tuple" : "relation";
             }
         if (!wait && !strncmp(s->state, "idle", 4)) {
             wait_type = "Client";
@@ -100,13 +118,8 @@ enum status fill_pg_locks(struct session *session, struct row_sink *sink)
 {
     static const char *const table_modes[] = {"", "AccessShareLock", "RowShareLock", "RowExclusiveLock", "ShareUpdateExclusiveLock", "ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"};
     static const char *const row_modes[] = {"", "ForKeyShareLock", "ForShareLock", "ForNoKeyUpdateLock", "ForUpdateLock"};
-    struct store *store = session_store(session);
-    size_t capacity = 1024, count;
-    struct lock_sight *sights = arena_array(sink->arena, struct lock_sight, capacity);
-    while ((count = lock_sights(store, sights, capacity)) > capacity) {
-        capacity = count * 2;
-        sights = arena_array(sink->arena, struct lock_sight, capacity);
-    }
+    size_t count;
+    struct lock_sight *sights = locks_seen(session_store(session), sink->arena, &count);
     struct value null = value_null();
     for (size_t i = 0; i < count; i++) {
         const struct lock_sight *s = &sights[i];

@@ -19,7 +19,7 @@
 #include "storage/wal.h"
 
 enum kind { KIND_BOOL, KIND_INT, KIND_REAL, KIND_TEXT, KIND_ENUM };
-enum unit { UNIT_NONE, UNIT_BYTE, UNIT_KB, UNIT_8KB, UNIT_MS, UNIT_S, UNIT_MIN, UNIT_US };
+enum unit { UNIT_NONE, UNIT_BYTE, UNIT_KB, UNIT_8KB, UNIT_MB, UNIT_MS, UNIT_S, UNIT_MIN, UNIT_US };
 enum where { KEEP_NOWHERE, KEEP_INT, KEEP_INT64, KEEP_BYTES, KEEP_BOOL, KEEP_DOUBLE, KEEP_TEXT };
 
 struct setting {
@@ -113,7 +113,7 @@ static const struct setting table[] = {
     {"max_lock_memory", KIND_INT, "65536", 'p', UNIT_KB, 64, 2147483647, NULL, NOWHERE, false, "Lock Management", "Sets the memory that row and table locks may take."},
     {"max_parallel_workers", KIND_INT, "16", 'w', 0, 0, 1024, NULL, NOWHERE, false, "Resource Usage / Asynchronous Behavior", "Sets the maximum number of parallel workers that can be active at one time."},
     {"max_parallel_workers_per_gather", KIND_INT, "2", 'u', 0, 0, 1024, NULL, FIELD(KEEP_INT, max_parallel_workers_per_gather), false, "Resource Usage / Asynchronous Behavior", "Sets the number of parallel workers of a query."},
-    {"max_wal_size", KIND_INT, "1024", 'w', 0, 2, 2147483647, NULL, NOWHERE, false, "Write-Ahead Log / Checkpoints", "Sets the WAL size, in megabytes, that triggers a checkpoint."},
+    {"max_wal_size", KIND_INT, "1024", 'w', UNIT_MB, 2, 2147483647, NULL, NOWHERE, false, "Write-Ahead Log / Checkpoints", "Sets the WAL size that triggers a checkpoint."},
     {"min_parallel_table_scan_size", KIND_INT, "1024", 'u', UNIT_8KB, 0, 715827882, NULL, FIELD(KEEP_BYTES, min_parallel_table_scan_bytes), false, COSTS, "Sets the minimum amount of table data for a parallel scan."},
     {"parallel_setup_cost", KIND_REAL, "1000", 'u', 0, 0, 1e300, NULL, FIELD(KEEP_DOUBLE, parallel_setup_cost), false, COSTS, "Sets the planner's estimate of the cost of starting up worker processes for parallel query."},
     {"parallel_tuple_cost", KIND_REAL, "0.1", 'u', 0, 0, 1e300, NULL, FIELD(KEEP_DOUBLE, parallel_tuple_cost), false, COSTS, "Sets the planner's estimate of the cost of passing each tuple (row) from worker to leader."},
@@ -183,9 +183,9 @@ static double unit_factor(enum unit base, const char *unit)
 {
     static const struct { const char *name; double bytes; } memory[] = {{"B", 1}, {"kB", 1024}, {"MB", 1048576}, {"GB", 1073741824.0}, {"TB", 1099511627776.0}};
     static const struct { const char *name; double us; } times[] = {{"us", 1}, {"ms", 1e3}, {"s", 1e6}, {"min", 60e6}, {"h", 3600e6}, {"d", 86400e6}};
-    static const double base_bytes[] = {[UNIT_BYTE] = 1, [UNIT_KB] = 1024, [UNIT_8KB] = 8192};
+    static const double base_bytes[] = {[UNIT_BYTE] = 1, [UNIT_KB] = 1024, [UNIT_8KB] = 8192, [UNIT_MB] = 1048576};
     static const double base_us[] = {[UNIT_MS] = 1e3, [UNIT_S] = 1e6, [UNIT_MIN] = 60e6, [UNIT_US] = 1};
-    if (base >= UNIT_BYTE && base <= UNIT_8KB)
+    if (base >= UNIT_BYTE && base <= UNIT_MB)
         for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
             if (!strcmp(unit, memory[i].name))
                 return memory[i].bytes / base_bytes[base];
@@ -194,6 +194,12 @@ static double unit_factor(enum unit base, const char *unit)
             if (!strcmp(unit, times[i].name))
                 return times[i].us / base_us[base];
     return 0;
+}
+
+static const char *unit_name(enum unit unit)
+{
+    static const char *const names[] = {NULL, "B", "kB", "8kB", "MB", "ms", "s", "min", "us"};
+    return names[unit];
 }
 
 static enum status parse_number(const struct setting *s, const char *text, double *out)
@@ -209,7 +215,7 @@ static enum status parse_number(const struct setting *s, const char *text, doubl
         double factor = unit_factor(s->unit, end);
         if (factor == 0) {
             bad_value(s, text);
-            if (s->unit >= UNIT_BYTE && s->unit <= UNIT_8KB)
+            if (s->unit >= UNIT_BYTE && s->unit <= UNIT_MB)
                 error_hint("Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\", and \"TB\".");
             else if (s->unit >= UNIT_MS)
                 error_hint("Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".");
@@ -220,15 +226,10 @@ static enum status parse_number(const struct setting *s, const char *text, doubl
     if (s->kind == KIND_INT)
         number = nearbyint(number);
     if (number < s->min || number > s->max)
-        return error_set(STATUS_INVALID_PARAMETER_VALUE, "%.15g is outside the valid range for parameter \"%s\" (%.15g .. %.15g)", number, s->name, s->min, s->max);
+        return error_set(STATUS_INVALID_PARAMETER_VALUE, "%.15g%s%s is outside the valid range for parameter \"%s\" (%.15g .. %.15g)", number, unit_name(s->unit) ? " " : "", unit_name(s->unit) ? unit_name(s->unit) : "",
+                         s->name, s->min, s->max);
     *out = number;
     return STATUS_OK;
-}
-
-static const char *unit_name(enum unit unit)
-{
-    static const char *const names[] = {NULL, "B", "kB", "8kB", "ms", "s", "min", "us"};
-    return names[unit];
 }
 
 /* A number in the base unit as SHOW prints it: in the largest unit that divides it. */
@@ -237,6 +238,7 @@ static char *show_number(const struct setting *s, double number)
     char text[64];
     static const struct { enum unit base; const char *names[5]; int64_t factors[5]; int count; } ladders[] = {
         {UNIT_KB, {"kB", "MB", "GB", "TB"}, {1, 1024, 1048576, 1073741824}, 4},
+        {UNIT_MB, {"MB", "GB", "TB"}, {1, 1024, 1048576}, 3},
         {UNIT_MS, {"ms", "s", "min", "h", "d"}, {1, 1000, 60000, 3600000, 86400000}, 5},
         {UNIT_S, {"s", "min", "h", "d"}, {1, 60, 3600, 86400}, 4},
         {UNIT_US, {"us", "ms", "s", "min"}, {1, 1000, 1000000, 60000000}, 4},

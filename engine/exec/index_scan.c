@@ -124,15 +124,16 @@ static enum status index_local(struct local *local)
 
 /* ---- bounds ---- */
 
-static void append(struct text_buffer *key, const struct index_column *column, const struct value *value)
+/* A numeric's key is the same in all of its forms: the value's own form is what counts. */
+static void append(struct text_buffer *key, const struct index_column *column, struct sql_type type, const struct value *value)
 {
     if (value->null) {
         key_append_null(column->flags, key);
         return;
     }
     struct vector v;
-    vector_of_value(&v, value, column->type.width);
-    key_append(column->type, column->flags, &v, 0, key);
+    vector_of_value(&v, value, type.width);
+    key_append(type, column->flags, &v, 0, key);
 }
 
 static void copy_key(struct text_buffer *to, const struct text_buffer *from)
@@ -151,7 +152,7 @@ static bool range_make(struct index_local *l, const struct value *low, const str
     copy_key(&l->high, &l->key);
     if (point || b->null_test) {
         struct value null = { .null = true };
-        append(&l->low, column, point ? point : &null);
+        append(&l->low, column, column->type, point ? point : &null);
         copy_key(&l->high, &l->low);
         key_successor(&l->high);
         return true;
@@ -170,16 +171,17 @@ static bool range_make(struct index_local *l, const struct value *low, const str
         key_append_null(column->flags, &l->high);
     }
     const struct value *first = descending ? high : low, *last = descending ? low : high;
+    const struct scalar *first_bound = descending ? b->high : b->low, *last_bound = descending ? b->low : b->high;
     bool first_inclusive = descending ? b->high_inclusive : b->low_inclusive, last_inclusive = descending ? b->low_inclusive : b->high_inclusive;
     if (first) {
         copy_key(&l->low, &l->key);
-        append(&l->low, column, first);
+        append(&l->low, column, first_bound->type, first);
         if (!first_inclusive)
             key_successor(&l->low);
     }
     if (last) {
         copy_key(&l->high, &l->key);
-        append(&l->high, column, last);
+        append(&l->high, column, last_bound->type, last);
         if (last_inclusive)
             key_successor(&l->high);
     }
@@ -400,7 +402,7 @@ static enum status array_ranges(struct index_local *l, const struct value *array
         struct text_buffer key;
         text_buffer_open(&key, l->arena);
         text_buffer_add(&key, l->key.bytes, l->key.length);
-        append(&key, column, &elements[i]);
+        append(&key, column, column->type, &elements[i]);
         keys[count++] = (struct varlen){ .bytes = (const uint8_t *)key.bytes, .length = (uint32_t)key.length };
     }
     qsort(keys, count, sizeof *keys, compare_keys);
@@ -442,21 +444,20 @@ static enum status index_source(struct local *local)
     for (; k < b->equal_count; k++) {
         if (vector_null(&vectors[k], 0))
             return STATUS_OK;            /* = null: nothing */
-        key_append(plan->index->columns[k].type, plan->index->columns[k].flags, &vectors[k], 0, &l->key);
+        key_append(b->equal[k]->type, plan->index->columns[k].flags, &vectors[k], 0, &l->key);
     }
     const struct value *low = NULL, *high = NULL;
-    struct sql_type type = b->equal_count < plan->index->column_count ? plan->index->columns[b->equal_count].type : (struct sql_type){0};
     struct value low_value, high_value;
     if (b->low) {
         if (vector_null(&vectors[k], 0))
             return STATUS_OK;
-        low_value = value_get(type, &vectors[k++], 0);
+        low_value = value_get(b->low->type, &vectors[k++], 0);
         low = &low_value;
     }
     if (b->high) {
         if (vector_null(&vectors[k], 0))
             return STATUS_OK;
-        high_value = value_get(type, &vectors[k++], 0);
+        high_value = value_get(b->high->type, &vectors[k++], 0);
         high = &high_value;
     }
     if (b->any_array) {

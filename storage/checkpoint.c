@@ -83,6 +83,7 @@ enum status checkpoint_now(struct checkpointer *self, bool final)
 {
     struct store *store = self->store;
     uint64_t begun = now_us(), pages = 0;
+    log_line("LOG", "checkpoint starting");
     latch_acquire(&self->latch, LATCH_EXCLUSIVE);
     self->paced_from_us = begun;
 
@@ -111,7 +112,10 @@ enum status checkpoint_now(struct checkpointer *self, bool final)
     }
     latch_release(&self->latch);
     atom_add(&self->pages, pages);
-    atom_store(&self->last_us, now_us() - begun);
+    uint64_t took = now_us() - begun;
+    atom_store(&self->last_us, took);
+    if (!status)
+        log_line("LOG", "checkpoint complete: wrote %llu pages, %.3f s", (unsigned long long)pages, (double)took / 1e6);
     return status;
 }
 

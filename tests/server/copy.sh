@@ -13,7 +13,7 @@ expected=$("$generate" sums "$scale" "$rows")
 for buffers in 8MB 1GB; do
     [ "$rows" -gt 300000 ] && [ $buffers = 8MB ] && buffers=32MB
     server_start copy$buffers -c shared_buffers=$buffers -c max_wal_size=256MB || { bad "copy: the server does not start"; tail -n 5 "$server_log"; exit 1; }
-    "$generate" schema | q >/dev/null
+    "$generate" schema | sed 's/ char(/ varchar(/g' | q >/dev/null   # char(n) would come back padded
     begun=$(date +%s%3N)
     attempt "copy: in, $rows rows, shared_buffers $buffers" q -c "COPY lineitem FROM STDIN" <"$scratch/in"
     say "$(($(date +%s%3N) - begun)) ms"

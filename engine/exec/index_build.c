@@ -28,15 +28,14 @@ struct build {
 /* ---- young indexes ---- */
 
 static struct latch young_latch = { .rank = RANK_LEAF };
-static struct { uint32_t oid; lsn_t limit; } young[256];
+static struct young { uint32_t oid; xid_t maker; lsn_t limit; } young[256];
 static _Atomic uint32_t young_count;
 
-static void young_add(uint32_t oid, lsn_t limit)
+static void young_add(uint32_t oid, xid_t maker, lsn_t limit)
 {
     latch_acquire(&young_latch, LATCH_EXCLUSIVE);
     uint32_t count = atomic_load(&young_count), at = count < 256 ? count : (uint32_t)(limit % 256);
-    young[at].oid = oid;
-    young[at].limit = limit;
+    young[at] = (struct young){ .oid = oid, .maker = maker, .limit = limit };
     if (count < 256)
         atomic_store(&young_count, count + 1);
     latch_release(&young_latch);
@@ -45,13 +44,24 @@ static void young_add(uint32_t oid, lsn_t limit)
 bool index_too_young(const struct index *index, const struct snapshot *snapshot)
 {
     bool found = false;
+    xid_t maker = XID_NONE;
     if (atomic_load_explicit(&young_count, memory_order_relaxed) == 0)
         return false;
     latch_acquire(&young_latch, LATCH_SHARED);
     for (uint32_t i = 0; i < atomic_load(&young_count); i++)
-        found |= young[i].oid == index->oid && snapshot->limit < young[i].limit;
+        if (young[i].oid == index->oid) {
+            found |= snapshot->limit < young[i].limit;
+            maker = young[i].maker;
+        }
     latch_release(&young_latch);
-    return found;
+    if (found || maker == XID_NONE || (snapshot->txn && txn_is_mine(snapshot->txn, maker)))
+        return found;
+    /* rows that the maker itself had changed before are in no entry, and seen by whoever doesn't see the maker's changes */
+    enum txn_state state;
+    lsn_t number;
+    if (txn_outcome(index->tree.store, maker, &state, &number))
+        return true;
+    return state != TXN_COMMITTED || number > snapshot->limit;
 }
 
 /* ---- entries ---- */
@@ -133,8 +143,8 @@ struct page_work {
     uint16_t roots[PAX_MAX_SLOTS];
     row_pos positions[PAX_MAX_SLOTS];
     bool live[PAX_MAX_SLOTS];
-    struct text_buffer live_key[PAX_MAX_SLOTS];          /* by root: the live version's key, to tell other keys in its chain */
-    bool has_live[PAX_MAX_SLOTS];
+    struct text_buffer entry_key[PAX_MAX_SLOTS];          /* by root: the key its entry has, to tell other keys in the chain */
+    bool has_entry[PAX_MAX_SLOTS];
     struct vector *columns, *expr_vectors;
     struct varlen **space;
     struct arena *arena;
@@ -221,7 +231,7 @@ static enum status read_page(struct build *b, struct page_work *w, const struct 
     }
     if (!status && b->expr_count)
         status = evaluation_run(b->exprs, &rows, w->expr_vectors, &at);
-    memset(w->has_live, 0, slots);
+    memset(w->has_entry, 0, slots);
     for (int pass = 0; pass < 2 && !status; pass++)      /* live ones first */
         for (uint16_t k = 0; k < count && !status; k++) {
             uint16_t s = left ? left[k] : k, root = w->roots[s];
@@ -233,13 +243,13 @@ static enum status read_page(struct build *b, struct page_work *w, const struct 
             status = make_key(b, w, s, &null);
             if (status)
                 break;
-            if (pass == 0) {
-                w->has_live[root] = true;
-                text_buffer_open(&w->live_key[root], w->arena);
-                text_buffer_add(&w->live_key[root], b->key.bytes, b->key.length);
-            } else if (w->has_live[root]) {
-                const struct text_buffer *live = &w->live_key[root];
-                if (live->length != b->key.length || memcmp(live->bytes, b->key.bytes, live->length) != 0)
+            if (!w->has_entry[root]) {        /* the live version, or, where the chain has none, the first that ended: one entry a chain */
+                w->has_entry[root] = true;
+                text_buffer_open(&w->entry_key[root], w->arena);
+                text_buffer_add(&w->entry_key[root], b->key.bytes, b->key.length);
+            } else {
+                const struct text_buffer *entry = &w->entry_key[root];
+                if (entry->length != b->key.length || memcmp(entry->bytes, b->key.bytes, entry->length) != 0)
                     b->young = true;
                 continue;                /* the chain's entry is there, or must not be */
             }
@@ -434,8 +444,12 @@ enum status index_build(struct session *session, const struct table *table, cons
     }
     if (!status)
         status = fill_tree(&b);
-    if (!status && b.young)
-        young_add(index->oid, latest.limit);
+    if (!status && b.young) {
+        xid_t maker;
+        status = txn_id(b.run.txn, &maker);
+        if (!status)
+            young_add(index->oid, maker, latest.limit);
+    }
     run_close_plain(&b.run);
     arena_close(b.arena);
     return status;

@@ -114,6 +114,8 @@ enum status foreign_note_old(struct table_writer *w, uint64_t row_id, const stru
 
 /* ---- values from one column's type to another's ---- */
 
+static bool whole_number(uint32_t oid) { return oid == OID_INT2 || oid == OID_INT4 || oid == OID_INT8; }
+
 static enum status convert(struct sql_type from, struct sql_type to, const struct value *in, struct arena *arena, struct value *out)
 {
     *out = *in;
@@ -126,7 +128,36 @@ static enum status convert(struct sql_type from, struct sql_type to, const struc
     text_buffer_open(&text, arena);
     vector_of_value(&v, in, from.width);
     type_out(from, &v, 0, &text);
+    if (whole_number(to.oid) && from.oid == OID_NUMERIC && memchr(text.bytes, '.', text.length))   /* 1.00 is the whole number 1 */
+        while (text.length && (text.bytes[text.length - 1] == '0' || text.bytes[text.length - 1] == '.'))
+            if (text.bytes[--text.length] == '.')
+                break;
     return type_in(type_make(to.oid, to.typmod), text.bytes ? text.bytes : "", text.length, arena, out);
+}
+
+/* The value of the other column's type that is equal to this one; *exact false: there is none (1.501 as numeric(10,2), 10000000000 as integer),
+ * so no row over there has it. */
+static enum status equal_value(struct sql_type from, struct sql_type to, const struct value *in, struct arena *arena, struct value *out, bool *exact)
+{
+    enum status status = convert(from, to, in, arena, out);
+    *exact = !status;
+    if (status)
+        return status_sqlstate(status)[0] == '2' ? error_clear(), STATUS_OK : status;
+    bool from_number = whole_number(from.oid) || from.oid == OID_NUMERIC, to_number = whole_number(to.oid) || to.oid == OID_NUMERIC;
+    if (in->null || !from_number || !to_number || (whole_number(from.oid) && whole_number(to.oid)))
+        return STATUS_OK;
+    struct sql_type number = type_make(OID_NUMERIC, -1);
+    struct value a, b;
+    struct vector va, vb;
+    status = convert(from, number, in, arena, &a);
+    if (!status)
+        status = convert(to, number, out, arena, &b);
+    if (status)
+        return status;
+    vector_of_value(&va, &a, number.width);
+    vector_of_value(&vb, &b, number.width);
+    *exact = type_compare(number, &va, 0, &vb, 0) == 0;
+    return STATUS_OK;
 }
 
 /* ---- the referencing side ---- */
@@ -189,10 +220,12 @@ static enum status lock_by_key(struct run *run, const struct table *t, const str
     }
 }
 
-/* Key bytes of kept key `row` in an index of the other table; columns[c] of the index's table stands for key column c. */
+/* Key bytes of kept key `row` in an index of the other table; columns[c] of the index's table stands for key column c. *exact false: no row
+ * there can have it. */
 static enum status make_key(const struct index *index, const struct table *t, const int16_t *columns, uint16_t count, const struct rows *keys, uint64_t row,
-                            struct arena *arena, struct text_buffer *out)
+                            struct arena *arena, struct text_buffer *out, bool *exact)
 {
+    *exact = true;
     text_buffer_open(out, arena);
     for (uint16_t k = 0; k < index->column_count && k < count; k++) {
         uint16_t c = 0;
@@ -201,8 +234,8 @@ static enum status make_key(const struct index *index, const struct table *t, co
         ASSERT(c < count);
         struct sql_type to = t->columns[columns[c] - 1].type;
         struct value from = value_get(keys->types[c], rows_column(keys, row, c), rows_at(row)), value;
-        enum status status = convert(keys->types[c], to, &from, arena, &value);
-        if (status)
+        enum status status = equal_value(keys->types[c], to, &from, arena, &value, exact);
+        if (status || !*exact)
             return status;
         struct vector v;
         vector_of_value(&v, &value, to.width);
@@ -225,9 +258,9 @@ static enum status check_new(struct table_writer *w, struct foreign_queue *q)
     status = lock_relation(w->run->txn, other->oid, LOCK_ROW_SHARE, LOCK_WAIT);
     for (uint64_t row = 0; row < q->new_keys.count && !status; row++) {
         struct text_buffer key;
-        bool found = false;
-        status = make_key(index, other, q->key->referenced_columns, q->key->column_count, &q->new_keys, row, w->scratch, &key);
-        if (!status)
+        bool found = false, exact;
+        status = make_key(index, other, q->key->referenced_columns, q->key->column_count, &q->new_keys, row, w->scratch, &key, &exact);
+        if (!status && exact)
             status = lock_by_key(w->run, other, index, &key, ROW_KEY_SHARE, w->scratch, &found);
         if (!status && !found)
             status = key_missing(w, q, other, row);
@@ -305,8 +338,8 @@ static enum status has_key(struct action *a, const struct batch *row, bool *same
         uint16_t column = (uint16_t)(q->key->columns[c] - 1);
         struct sql_type type = a->other->columns[column].type;
         struct value from = value_get(q->old_keys.types[c], rows_column(&q->old_keys, a->row, c), rows_at(a->row)), value;
-        enum status status = convert(q->old_keys.types[c], type, &from, a->arena, &value);
-        if (status)
+        enum status status = equal_value(q->old_keys.types[c], type, &from, a->arena, &value, same);
+        if (status || !*same)
             return status;
         struct vector v;
         vector_of_value(&v, &value, type.width);
@@ -399,9 +432,10 @@ static enum status find_by_index(struct action *a, const struct index *index, co
 {
     struct text_buffer low, high;
     struct btree_scan *scan;
-    enum status status = make_key(index, a->other, a->q->key->columns, a->q->key->column_count, &a->q->old_keys, a->row, a->arena, &low);
-    if (status)                          /* a value that the column can't hold is in no row */
-        return status_sqlstate(status)[0] == '2' ? error_clear(), STATUS_OK : status;
+    bool exact;
+    enum status status = make_key(index, a->other, a->q->key->columns, a->q->key->column_count, &a->q->old_keys, a->row, a->arena, &low, &exact);
+    if (status || !exact)
+        return status;
     text_buffer_open(&high, a->arena);
     text_buffer_add(&high, low.bytes, low.length);
     key_successor(&high);
@@ -432,7 +466,10 @@ static enum status find_by_scan(struct action *a, const struct snapshot *latest,
     struct value wanted[q->key->column_count];
     for (uint16_t c = 0; c < q->key->column_count && !status; c++) {
         struct value from = value_get(q->old_keys.types[c], rows_column(&q->old_keys, a->row, c), rows_at(a->row));
-        status = convert(q->old_keys.types[c], a->other->columns[q->key->columns[c] - 1].type, &from, a->arena, &wanted[c]);
+        bool exact;
+        status = equal_value(q->old_keys.types[c], a->other->columns[q->key->columns[c] - 1].type, &from, a->arena, &wanted[c], &exact);
+        if (!status && !exact)
+            return STATUS_OK;
     }
     struct heap_look *look = arena_alloc(a->arena, sizeof *look);
     struct varlen *space = arena_alloc(a->arena, PAX_MAX_SLOTS * sizeof *space);
@@ -477,8 +514,9 @@ static enum status key_is_back(struct action *a, bool *back)
     *back = false;
     if (!index)
         return STATUS_OK;
-    enum status status = make_key(index, t, a->q->key->referenced_columns, a->q->key->column_count, &a->q->old_keys, a->row, a->arena, &key);
-    if (!status)
+    bool exact;
+    enum status status = make_key(index, t, a->q->key->referenced_columns, a->q->key->column_count, &a->q->old_keys, a->row, a->arena, &key, &exact);
+    if (!status && exact)
         status = lock_by_key(a->w->run, t, index, &key, ROW_KEY_SHARE, a->arena, back);
     return status;
 }

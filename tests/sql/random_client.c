@@ -36,7 +36,7 @@ static PGconn *server;
 static sqlite3 *lite;
 static uint64_t seed = 1, state;
 static int alias_serial, statement_number;
-static int compared, refused, failed_alike, unsupported, in_transaction;
+static int compared, refused, failed_alike, unsupported, in_transaction, differences;
 static bool modern_lite;                /* RIGHT and FULL JOIN, IS DISTINCT FROM: SQLite 3.39 */
 
 static uint64_t next_random(void)
@@ -657,11 +657,10 @@ static void print_answer(const char *who, const struct answer *a)
         printf("    %s\n", a->rows[i]);
 }
 
-static _Noreturn void differ(const char *what, const char *sql, const char *lite_sql, const struct answer *s, const struct answer *l)
+/* Comes back only after a query, and only with RANDOM_MORE set: then the run goes on, to find as many differences. */
+static void differ(const char *what, const char *sql, const struct answer *s, const struct answer *l, bool changes)
 {
     printf("random_client: seed %llu, statement %d: %s\n\n%s;\n\n", (unsigned long long)seed, statement_number, what, sql);
-    if (strcmp(sql, lite_sql))
-        printf("to SQLite:\n%s;\n\n", lite_sql);
     print_answer("server", s);
     print_answer("SQLite", l);
     if (!s->failed && !l->failed) {
@@ -669,6 +668,10 @@ static _Noreturn void differ(const char *what, const char *sql, const char *lite
         while (i < s->count && i < l->count && !strcmp(s->rows[i], l->rows[i]))
             i++;
         printf("first difference in row %d: server %s, SQLite %s\n", i + 1, i < s->count ? s->rows[i] : "(none)", i < l->count ? l->rows[i] : "(none)");
+    }
+    if (!changes && getenv("RANDOM_MORE") && ++differences < atoi(getenv("RANDOM_MORE"))) {
+        printf("----------------\n");
+        return;
     }
     dump_tables();
     fflush(stdout);
@@ -684,7 +687,7 @@ static void both(const char *sql)
 {
     struct answer a = ask_server(sql), b = ask_lite(sql);
     if (a.failed || b.failed)
-        differ("should have gone well", sql, sql, &a, &b);
+        differ("should have gone well", sql, &a, &b, true);
     answer_free(&a);
     answer_free(&b);
 }
@@ -719,11 +722,17 @@ static void run(const char *sql, bool ordered, bool changes)
         answer_free(&l);
         return;
     }
-    if (s.failed != l.failed)
-        differ(s.failed ? "the server refuses" : "SQLite refuses", sql, sql, &s, &l);
+    if (s.failed != l.failed) {
+        differ(s.failed ? "the server refuses" : "SQLite refuses", sql, &s, &l, changes);
+        answer_free(&s);
+        answer_free(&l);
+        if (in_transaction)
+            end_transaction(false);
+        return;
+    }
     if (s.failed) {
         if (strncmp(s.state, "23", 2))
-            differ("not an error that was meant", sql, sql, &s, &l);
+            differ("not an error that was meant", sql, &s, &l, changes);
         failed_alike++;
         answer_free(&s);
         answer_free(&l);
@@ -740,7 +749,7 @@ static void run(const char *sql, bool ordered, bool changes)
     for (int i = 0; same && i < s.count; i++)
         same = !strcmp(s.rows[i], l.rows[i]);
     if (!same)
-        differ("the answers differ", sql, sql, &s, &l);
+        differ("the answers differ", sql, &s, &l, changes);
     answer_free(&s);
     answer_free(&l);
 }
@@ -1016,5 +1025,5 @@ int main(int argc, char **argv)
            statement_number, compared, failed_alike, refused - unsupported, unsupported);
     PQfinish(server);
     sqlite3_close(lite);
-    return unsupported != 0;
+    return unsupported != 0 || differences != 0;
 }

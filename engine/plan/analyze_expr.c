@@ -1093,6 +1093,33 @@ static enum status bind_subscript(struct planner *p, struct scope *scope, const 
     return STATUS_OK;
 }
 
+/* The function whose record a column of a subquery is; NULL: not that. */
+static const struct function *record_function(struct planner *p, const struct scalar *s)
+{
+    while (s->kind == SCALAR_VAR && s->type.oid == OID_RECORD) {
+        const struct rel *r = p->rels[s->var.rel];
+        const struct query *q = r->kind == REL_SUBQUERY ? r->query : NULL;
+        if (!q || s->var.column >= q->target_count) return NULL;
+        s = q->targets[s->var.column];
+        if (s->kind == SCALAR_VAR && q->set_rel && s->var.rel == q->set_rel->id) s = q->set_functions[s->var.column];
+    }
+    return s->kind == SCALAR_CALL && s->call.function->column_count ? s->call.function : NULL;
+}
+
+/* (q.r).x where r is a record that a function made: taken out of its text form. */
+static enum status bind_record_field(struct planner *p, const struct expr *e, struct scalar *record, struct scalar **out)
+{
+    const struct function *f = record_function(p, record);
+    const struct function *take = function_by_oid(9230);    /* crab_record_field(record, integer) */
+    for (int i = 0; f && take && i < f->column_count; i++) {
+        if (strcmp(f->columns[i].name, e->field.name) != 0) continue;
+        struct scalar *args[2] = { record, scalar_int4(p->arena, i) };
+        TRY(make_call(p, take, args, 2, CALL_FUNCTION, NULL, type_make(OID_TEXT, -1), e->position, out));
+        return coerce(p, *out, type_make(f->columns[i].type, -1), CAST_EXPLICIT, e->position, out);
+    }
+    return fail_at(p, e->position, STATUS_UNDEFINED_COLUMN, "could not identify column \"%s\" in record data type", e->field.name);
+}
+
 static enum status bind_field(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
 {
     const struct expr *o = e->field.operand;
@@ -1104,7 +1131,16 @@ static enum status bind_field(struct planner *p, struct scope *scope, const stru
         name.column.names = names;
         name.column.count = o->column.count + 1;
         name.column.star = false;
-        return scope_column(p, scope, &name, out);
+        struct scalar *record;
+        enum status status = scope_column(p, scope, &name, out);
+        if (!status) return status;
+        struct error kept = {0};
+        error_save(&kept);
+        if (!bind_node(p, scope, o, &record) && record->type.oid == OID_RECORD && record_function(p, record)) {
+            error_free(&kept);
+            return bind_record_field(p, e, record, out);
+        }
+        return error_restore(&kept);
     }
     if (o->kind == EXPR_FUNCTION && !e->field.star) {       /* (f(x)).n, of a function that returns records: a function of its own gives that column */
         const char *own = arena_printf(p->arena, "%s.%s", o->function.name, e->field.name);

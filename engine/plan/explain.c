@@ -22,6 +22,7 @@ struct explaining {
     bool initplan[256], shown[256];
     struct { const struct plan *node; const struct scalar *value; } slots[512];   /* outer slots: what fills them, and where that stands */
     int  depth;
+    int  indent;                         /* what stands under InitPlan, SubPlan and CTE is two further in */
 };
 
 static void expression(struct explaining *x, const struct plan *node, const struct scalar *s, struct text_buffer *t);
@@ -414,7 +415,7 @@ static void expression(struct explaining *x, const struct plan *node, const stru
 
 static void detail(struct explaining *x, int level, const char *label, const char *text)
 {
-    add_line(x, arena_printf(x->arena, "%*s%s: %s", level * 6 + 2, "", label, text));
+    add_line(x, arena_printf(x->arena, "%*s%s: %s", level * 6 + 2 + x->indent, "", label, text));
 }
 
 static void detail_expression(struct explaining *x, int level, const struct plan *node, const char *label, const struct scalar *s)
@@ -454,7 +455,7 @@ static void label(struct explaining *x, int level, const struct plan *shown, con
 {
     struct text_buffer t;
     text_buffer_open(&t, x->arena);
-    if (level) text_buffer_printf(&t, "%*s->  ", level * 6 - 4, "");
+    if (level) text_buffer_printf(&t, "%*s->  ", level * 6 - 4 + x->indent, "");
     text_buffer_puts(&t, text);
     costs(x, shown, &t);
     add_line(x, t.bytes);
@@ -542,7 +543,7 @@ static const char *join_word(enum plan_join j, bool hash)
 static void removed(struct explaining *x, int level, const struct plan *n, const char *what)
 {
     const struct node_counters *c = x->options->analyze ? counters_of(x, n) : NULL;
-    if (c && c->loops && c->filtered) add_line(x, arena_printf(x->arena, "%*s%s: %.0f", level * 6 + 2, "", what, (double)c->filtered / (double)c->loops));
+    if (c && c->loops && c->filtered) add_line(x, arena_printf(x->arena, "%*s%s: %.0f", level * 6 + 2 + x->indent, "", what, (double)c->filtered / (double)c->loops));
 }
 
 static void show(struct explaining *x, const struct plan *n, int level, bool gathered);
@@ -554,8 +555,10 @@ static void show_subplans(struct explaining *x, int level, int from, bool inits)
         const struct plan *plan = x->subplans[i];
         x->shown[i] = true;
         const char *title = x->initplan[i] ? arena_printf(x->arena, "InitPlan %d (returns $%d)", i + 1, i) : arena_printf(x->arena, "SubPlan %d", i + 1);
-        add_line(x, arena_printf(x->arena, "%*s%s", level * 6 + 2, "", title));
+        add_line(x, arena_printf(x->arena, "%*s%s", level * 6 + 2 + x->indent, "", title));
+        x->indent += 2;
         show(x, plan, level + 1, false);
+        x->indent -= 2;
     }
 }
 
@@ -564,9 +567,9 @@ static bool is_sink(const struct plan *n) { return n->kind == PLAN_AGGREGATE || 
 static void gather(struct explaining *x, const struct plan *n, int level, bool merge)
 {
     label(x, level, n, merge ? "Gather Merge" : "Gather");
-    add_line(x, arena_printf(x->arena, "%*sWorkers Planned: %d", level * 6 + 2, "", n->workers_planned));
+    add_line(x, arena_printf(x->arena, "%*sWorkers Planned: %d", level * 6 + 2 + x->indent, "", n->workers_planned));
     const struct node_counters *c = x->options->analyze ? counters_of(x, n) : NULL;
-    if (c) add_line(x, arena_printf(x->arena, "%*sWorkers Launched: %d", level * 6 + 2, "", c->workers_launched));
+    if (c) add_line(x, arena_printf(x->arena, "%*sWorkers Launched: %d", level * 6 + 2 + x->indent, "", c->workers_launched));
 }
 
 static void show(struct explaining *x, const struct plan *n, int level, bool gathered)
@@ -690,7 +693,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     }
     const struct node_counters *c = x->options->analyze ? counters_of(x, inner) : NULL;
     if (c && c->memory_bytes && n->kind == PLAN_SORT)
-        add_line(x, arena_printf(x->arena, "%*sSort Method: %s  %s: %llukB", level * 6 + 2, "", c->spilled_bytes ? "external merge" : "quicksort", c->spilled_bytes ? "Disk" : "Memory",
+        add_line(x, arena_printf(x->arena, "%*sSort Method: %s  %s: %llukB", level * 6 + 2 + x->indent, "", c->spilled_bytes ? "external merge" : "quicksort", c->spilled_bytes ? "Disk" : "Memory",
                                  (unsigned long long)((c->spilled_bytes ? c->spilled_bytes : c->memory_bytes) + 1023) / 1024));
     /* subqueries in the select list of this node show too */
     for (const struct plan *e = top; e != n; e = e->left)
@@ -709,7 +712,9 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         for (int i = 0; i < x->plan->cte_count; i++) {
             if (!x->plan->ctes[i]) continue;
             add_line(x, arena_printf(x->arena, "  CTE %s", quote_identifier(x->arena, x->plan->cte_names[i])));
+            x->indent += 2;
             show(x, x->plan->ctes[i], 1, false);
+            x->indent -= 2;
         }
     show_subplans(x, level, before, true);
     switch (n->kind) {

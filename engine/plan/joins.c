@@ -267,6 +267,70 @@ static void derive_filters(struct problem *b, const struct scalar *s, itemset ma
     }
 }
 
+/* Which constant an item's column equals by a filter; NULL: none known. */
+static struct scalar *known_constant(const struct item *item, const struct scalar *var)
+{
+    for (uint32_t i = 0; i < item->filters.count; i++) {
+        const struct scalar *s = item->filters.items[i];
+        if (!is_equality(s)) continue;
+        for (int side = 0; side < 2; side++)
+            if (scalar_equal(s->args[side], var) && (s->args[1 - side]->kind == SCALAR_CONST || s->args[1 - side]->kind == SCALAR_PARAMETER)) return s->args[1 - side];
+    }
+    return NULL;
+}
+
+/* a.x = b.x and a.x = 5: then b.x = 5, and the join has nothing left to compare. Only where both sides have one type. */
+static void spread_constants(struct problem *b)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < b->condition_count; i++) {
+            struct judged *c = &b->conditions[i];
+            if (!c->equal || c->l->kind != SCALAR_VAR || c->r->kind != SCALAR_VAR || c->l->type.oid != c->r->type.oid) continue;
+            struct item *l = &b->items[b->item_of[c->l->var.rel]], *r = &b->items[b->item_of[c->r->var.rel]];
+            if (l->join != PLAN_INNER || r->join != PLAN_INNER) continue;
+            struct scalar *x = known_constant(l, c->l), *y = known_constant(r, c->r);
+            if (!x == !y) continue;
+            struct scalar *added;
+            if (make_operator(b->p, NULL, "=", x ? c->r : c->l, x ? x : y, 0, &added)) {
+                error_clear();
+                continue;
+            }
+            scalars_add(b->p->arena, x ? &r->filters : &l->filters, added);
+            more = true;
+        }
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < b->condition_count; i++) {
+        struct judged *c = &b->conditions[i];
+        bool said = false;
+        if (c->equal && c->l->kind == SCALAR_VAR && c->r->kind == SCALAR_VAR && c->l->type.oid == c->r->type.oid) {
+            struct item *l = &b->items[b->item_of[c->l->var.rel]], *r = &b->items[b->item_of[c->r->var.rel]];
+            struct scalar *x = l->join == PLAN_INNER ? known_constant(l, c->l) : NULL, *y = r->join == PLAN_INNER ? known_constant(r, c->r) : NULL;
+            said = x && y && scalar_equal(x, y);
+        }
+        if (!said) b->conditions[kept++] = *c;
+    }
+    b->condition_count = kept;
+    for (uint32_t i = 0; i < b->count; i++) {    /* into the right sides of outer and semi joins as well; their ON stays */
+        struct item *item = &b->items[i];
+        if (item->join == PLAN_INNER || item->join == PLAN_ANTI_NULL) continue;
+        for (uint32_t k = 0; k < item->on.count; k++) {
+            const struct scalar *s = item->on.items[k];
+            if (!is_equality(s) || s->args[0]->kind != SCALAR_VAR || s->args[1]->kind != SCALAR_VAR || s->args[0]->type.oid != s->args[1]->type.oid) continue;
+            for (int side = 0; side < 2; side++) {
+                const struct scalar *mine = s->args[side], *other = s->args[1 - side];
+                if (mine->var.rel >= b->rel_span || other->var.rel >= b->rel_span || b->item_of[mine->var.rel] != (int)i || b->item_of[other->var.rel] < 0) continue;
+                struct item *from = &b->items[b->item_of[other->var.rel]];
+                struct scalar *x = from->join == PLAN_INNER ? known_constant(from, other) : NULL, *added;
+                if (!x || known_constant(item, mine)) continue;
+                if (make_operator(b->p, NULL, "=", s->args[side], x, 0, &added)) error_clear();
+                else scalars_add(b->p->arena, &item->filters, added);
+            }
+        }
+    }
+}
+
 /* ---- leaves ---- */
 
 static enum status leaf_plan(struct problem *b, struct item *item)
@@ -836,6 +900,7 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
         add_condition(&b, s);
         derive_filters(&b, s, mask);
     }
+    if (b.count > 1) spread_constants(&b);
     for (uint32_t i = 0; i < b.count; i++) TRY(leaf_plan(&b, &b.items[i]));
     bool single = b.count == 1;
     for (uint32_t i = 0; i < b.count; i++) leaf_cost(&b, &b.items[i], single ? wish : NULL);

@@ -11,6 +11,7 @@
  * pipeline's sink (aggregate, sort, top-n, a hash join's build side stops before the join); it never changes a plan's
  * shape. What runs again for each row (a nested loop's right side, correlated subqueries) gets none. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/plan/query.h"

@@ -624,10 +624,73 @@ static struct sort_item *order_items(struct planner *p, const struct query *q, c
     return items;
 }
 
+/* min(x) and max(x) of a table with an index on x: each is the first row of a scan in that order. Only when all the
+ * aggregates are such, and nothing groups. Makes the query one without FROM whose "aggregates" are subqueries. */
+static enum status min_max_by_index(struct planner *p, struct query *q, struct plan **plan, struct layout *layout, bool *done)
+{
+    *done = false;
+    if (q->group_count || q->set_count || !q->aggregate_count || q->from.count != 1 || !q->from.items[0]->rel) return STATUS_OK;
+    struct rel *r = q->from.items[0]->rel;
+    if (r->kind != REL_TABLE || r->table->kind != RELATION_TABLE || !r->table->index_count) return STATUS_OK;
+    for (uint32_t i = 0; i < q->where.count; i++)
+        if (scalar_has_subquery(q->where.items[i]) || scalar_has_volatile(q->where.items[i])) return STATUS_OK;
+    struct scalar **values = arena_array(p->arena, struct scalar *, q->aggregate_count);
+    double best = 0;
+    for (int i = 0; i < q->aggregate_count; i++) {
+        const struct aggregate_item *a = q->aggregates[i];
+        bool is_max = strcmp(a->aggregate->function->name, "max") == 0;
+        if ((!is_max && strcmp(a->aggregate->function->name, "min") != 0) || a->arg_count != 1 || a->filter || a->args[0]->kind != SCALAR_VAR || a->args[0]->var.rel != r->id ||
+            a->args[0]->var.column == ROW_ID_COLUMN || a->args[0]->type.oid != a->type.oid || a->args[0]->type.width != a->type.width || a->args[0]->type.scale != a->type.scale)
+            return STATUS_OK;
+        struct query *sub = query_new(p, STATEMENT_SELECT, (uint16_t)(q->level + 1));
+        query_add_rel(p, sub, r);
+        sub->from = q->from;
+        for (uint32_t k = 0; k < q->where.count; k++) scalars_add(p->arena, &sub->where, q->where.items[k]);
+        if (!r->table->columns[a->args[0]->var.column].not_null) {
+            struct scalar *test = scalar_new(p->arena, SCALAR_IS_NOT_NULL, type_make(OID_BOOL, -1), 0);
+            test->args = arena_copy(p->arena, a->args, sizeof *a->args);
+            test->arg_count = 1;
+            scalars_add(p->arena, &sub->where, test);
+        }
+        sub->targets = arena_copy(p->arena, a->args, sizeof *a->args);
+        sub->names = arena_array(p->arena, const char *, 1);
+        sub->names[0] = a->aggregate->function->name;
+        sub->target_count = sub->visible_count = 1;
+        sub->order = arena_array(p->arena, struct order_item, 1);
+        sub->order[0] = (struct order_item){ 0, is_max, is_max };
+        sub->order_count = 1;
+        sub->limit = scalar_int8(p->arena, 1);
+        sub->rewritten = true;
+        struct wish wish = { .count = 1, .exprs = sub->targets, .descending = &sub->order[0].descending, .nulls_first = &sub->order[0].nulls_first, .limit = 1 };
+        struct access access, whole;
+        access_best(p, r, &sub->where, NULL, 1, &wish, &access);
+        access_best(p, r, &q->where, NULL, 1, NULL, &whole);
+        if (!access.ordered || access.index == NULL) return STATUS_OK;
+        best += access.startup + (access.total - access.startup) / fmax(1, access.rows);
+        if (best > whole.total) return STATUS_OK;
+        values[i] = scalar_new(p->arena, SCALAR_SUBQUERY, a->type, 0);
+        values[i]->subquery.kind = SUBQUERY_SCALAR;
+        values[i]->subquery.query = sub;
+    }
+    struct plan *n = plan_new(p, PLAN_RESULT, q->aggregate_count);
+    n->exprs = arena_array(p->arena, struct scalar *, q->aggregate_count);
+    struct layout none = { 0 };
+    for (int i = 0; i < q->aggregate_count; i++) {
+        n->types[i] = q->aggregates[i]->type;
+        TRY(resolve(p, &none, values[i], &n->exprs[i]));
+    }
+    plan_costs(n, 1, best, best + p->settings->cpu_tuple_cost);
+    layout_of_rel(p, q->group_rel, layout);
+    *plan = n;
+    *done = true;
+    return node_filter(p, n, layout, &q->having, plan);
+}
+
 enum status plan_query(struct planner *p, struct query *q, double fraction, struct plan **out)
 {
     if (stack_is_deep()) return stack_too_deep();
     TRY(rewrite_query(p, q));
+    bool by_index = false;
     struct plan *plan;
     struct layout layout = { 0 };
     bool sorted = q->order_count == 0;
@@ -675,9 +738,10 @@ enum status plan_query(struct planner *p, struct query *q, double fraction, stru
             wish.limit = q->limit ? limit_of(q->limit, 1000) + limit_of(q->offset, 0) : fraction;
             wished = &wish;
         }
-        TRY(plan_from(p, q, &wanted, wished, &plan, &layout));
+        if (q->grouped) TRY(min_max_by_index(p, q, &plan, &layout, &by_index));
+        if (!by_index) TRY(plan_from(p, q, &wanted, wished, &plan, &layout));
         if (wished) sorted = wish.ordered;
-        if (q->grouped) TRY(layer_groups(p, q, &plan, &layout));
+        if (q->grouped && !by_index) TRY(layer_groups(p, q, &plan, &layout));
         if (q->window_count) TRY(layer_windows(p, q, &plan, &layout));
         if (q->set_function_count) TRY(layer_sets(p, q, &plan, &layout));
     }

@@ -231,11 +231,36 @@ static void arm_parts(const struct scalar *arm, struct scalar *const **parts, ui
     *count = 1;
 }
 
+/* x = 1 OR x = 2 is x IN (1, 2), which an index can look up. NULL when it isn't of that form. */
+static struct scalar *or_as_list(struct planner *p, const struct scalar *s)
+{
+    const struct scalar *first = s->args[0];
+    if (first->kind != SCALAR_CALL || !first->operator || strcmp(first->operator->name, "=") != 0 || first->args[0]->kind != SCALAR_VAR) return NULL;
+    struct scalar **items = arena_array(p->arena, struct scalar *, s->arg_count + 1u);
+    items[0] = first->args[0];
+    for (int i = 0; i < s->arg_count; i++) {
+        const struct scalar *arm = s->args[i];
+        if (arm->kind != SCALAR_CALL || arm->operator != first->operator || !scalar_equal(arm->args[0], items[0]) || arm->args[1]->kind != SCALAR_CONST || arm->args[1]->constant.null) return NULL;
+        if (arm->args[1]->type.oid != items[0]->type.oid || arm->args[1]->type.width != items[0]->type.width || arm->args[1]->type.scale != items[0]->type.scale) return NULL;
+        items[i + 1] = arm->args[1];
+    }
+    if (!type_hashable(items[0]->type.oid)) return NULL;
+    struct scalar *list = scalar_new(p->arena, SCALAR_IN_LIST, s->type, s->position);
+    list->args = items;
+    list->arg_count = (uint16_t)(s->arg_count + 1);
+    list->operator = first->operator;
+    return list;
+}
+
 /* (a AND b) OR (a AND c) is a AND (b OR c): so that an equality in each arm can join. */
 static void factor_or(struct planner *p, struct scalar *s, struct scalars *out)
 {
-    struct scalar *const *first, *one;
+    struct scalar *const *first, *one, *list = or_as_list(p, s);
     uint32_t first_count;
+    if (list) {
+        scalars_add(p->arena, out, list);
+        return;
+    }
     arm_parts(s->args[0], &first, &first_count, &one);
     struct scalars common = { 0 };
     for (uint32_t i = 0; i < first_count; i++) {
@@ -619,6 +644,35 @@ static enum status unnest_aggregate(struct planner *p, struct query *q, struct s
     return STATUS_OK;
 }
 
+/* column op (SELECT …), uncorrelated, where the column has an index: the value becomes a relation of one row, so that a nested
+ * loop can look it up. The subquery stays one in an expression (more than one row is still an error, none is null). */
+static enum status scalar_as_rel(struct planner *p, struct query *q, const struct scalar *column, struct scalar *sub, struct scalar **value, bool *done)
+{
+    *done = false;
+    if (sub->subquery.kind != SUBQUERY_SCALAR || column->kind != SCALAR_VAR) return STATUS_OK;
+    bool indexed = false;
+    for (int i = 0; i < q->rel_count && !indexed; i++) indexed = indexed_by(q->rels[i], column);
+    for (uint32_t i = 0; i < q->from.count && indexed; i++) indexed = q->from.items[i]->rel || q->from.items[i]->join == PLAN_INNER;
+    if (!indexed || query_is_free(p, sub->subquery.query) || query_walk(sub->subquery.query, visit_volatile_call, NULL)) return STATUS_OK;
+    struct query *one = query_new(p, STATEMENT_SELECT, (uint16_t)(q->level + 1));
+    one->targets = arena_array(p->arena, struct scalar *, 1);
+    one->names = arena_array(p->arena, const char *, 1);
+    one->targets[0] = sub;
+    one->names[0] = "value";
+    one->target_count = one->visible_count = 1;
+    struct rel *r = subquery_rel(p, q, one, "subquery");
+    struct from_node **items = arena_array(p->arena, struct from_node *, q->from.count + 1);
+    items[0] = rel_node(p, r);
+    memcpy(items + 1, q->from.items, sizeof *items * q->from.count);
+    q->from.items = items;
+    q->from.count++;
+    q->from.capacity = q->from.count;
+    *value = scalar_var(p->arena, r, 0, sub->position);
+    (*value)->type = sub->type;
+    *done = true;
+    return STATUS_OK;
+}
+
 static enum status unnest_where(struct planner *p, struct query *q)
 {
     uint32_t count = q->where.count;
@@ -640,6 +694,7 @@ static enum status unnest_where(struct planner *p, struct query *q)
                 if (arg->kind == SCALAR_CALL && arg->form == CALL_CAST_IMPLICIT && arg->arg_count == 1 && arg->call.function->strict) arg = arg->args[0];
                 if (arg->kind != SCALAR_SUBQUERY || !arg->subquery.query) continue;
                 TRY(unnest_aggregate(p, q, arg, &value, &done));
+                if (!done && s->args[side] == arg) TRY(scalar_as_rel(p, q, s->args[1 - side], arg, &value, &done));
                 if (!done) continue;
                 struct scalar *copy = scalar_copy(p->arena, s);
                 copy->args = arena_copy(p->arena, s->args, sizeof *s->args * 2);

@@ -330,7 +330,7 @@ enum status ddl_class_insert(struct ddl *d, const struct class_row *row)
     v[CLASS_relam] = value_oid(row->kind == 'r' ? 2 : row->kind == 'i' ? 403 : 0);
     v[CLASS_relfilenode] = value_oid(row->file);
     v[CLASS_relpages] = value_i4(row->kind == 'S' ? 1 : 0);
-    v[CLASS_reltuples] = value_f4(row->kind == 'S' ? 1 : row->kind == 'v' ? 0 : -1);
+    v[CLASS_reltuples] = value_f4(row->kind == 'S' ? 1 : row->kind == 'v' || row->kind == 'i' ? 0 : -1);
     v[CLASS_relpersistence] = value_char('p');
     v[CLASS_relkind] = value_char(row->kind);
     v[CLASS_relnatts] = value_i2((int16_t)row->columns);

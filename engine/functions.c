@@ -379,6 +379,68 @@ static bool oid_to_name(uint32_t type, uint32_t oid, struct text_buffer *out)
 
 static const struct name_lookup lookup = {.to_oid = name_to_oid, .to_name = oid_to_name};
 
+/* (a,b) as text, as PostgreSQL prints a record. */
+static struct value record_text(struct set_call *call, const struct value *values)
+{
+    struct text_buffer out;
+    text_buffer_open(&out, call->arena);
+    for (uint8_t i = 0; i < call->function->column_count; i++) {
+        struct sql_type type = type_make(call->function->columns[i].type, -1);
+        text_buffer_puts(&out, i ? "," : "(");
+        if (values[i].null)
+            continue;
+        struct vector v;
+        struct text_buffer text;
+        text_buffer_open(&text, call->arena);
+        value_vector(type, &values[i], call->arena, &v);
+        type_out(type, &v, 0, &text);
+        bool quote = !text.length || strpbrk(text.bytes, "(),\"\\ \t\n");
+        text_buffer_puts(&out, quote ? "\"" : "");
+        for (size_t k = 0; k < text.length; k++)
+            text_buffer_printf(&out, "%s%c", text.bytes[k] == '"' || text.bytes[k] == '\\' ? "\\" : "", text.bytes[k]);
+        text_buffer_puts(&out, quote ? "\"" : "");
+    }
+    text_buffer_putc(&out, ')');
+    return (struct value){.v = {.bytes = (const uint8_t *)out.bytes, .length = (uint32_t)out.length}};
+}
+
+/* A row of columns in FROM; one record in a select list. */
+static enum status record_row(struct set_call *call, const struct value *values)
+{
+    if (call->column_count != 1 || call->types[0].oid != OID_RECORD)
+        return call->row(call, values);
+    struct value record = record_text(call, values);
+    return call->row(call, &record);
+}
+
+ROW_FUNCTION(crab_record_field)
+{
+    const char *p = text_argument(c, &args[0]);
+    int wanted = args[1].i4;
+    struct text_buffer text;
+    text_buffer_open(&text, c->arena);
+    p += *p == '(';
+    for (int field = 0;; field++) {
+        bool quoted = false, any = false;
+        text.length = 0;
+        for (; *p && (quoted || (*p != ',' && *p != ')')); p++) {
+            any = true;
+            if (*p == '"')
+                quoted = !quoted;
+            else
+                text_buffer_putc(&text, *p == '\\' && p[1] ? *++p : *p);
+        }
+        if (field == wanted) {
+            if (any)
+                *out = (struct value){.v = {.bytes = (const uint8_t *)(text.bytes ? text.bytes : ""), .length = (uint32_t)text.length}};
+            return STATUS_OK;
+        }
+        if (*p != ',')
+            return STATUS_OK;
+        p++;
+    }
+}
+
 /* ---------------------------------------------------------------- the registry */
 
 #define ARGS(...) (sizeof((uint32_t[]){0, ##__VA_ARGS__}) / sizeof(uint32_t) - 1)
@@ -444,8 +506,10 @@ static const struct function extra[] = {
     V(9210, "crab_btree_check", T, crab_btree_check, T) V(9211, "crab_btree", T, crab_btree, T) V(9212, "crab_btree", T, crab_btree, T, T) V(9213, "crab_heap_check", T, crab_heap_check, T)
 #define SET(o, n, re, c, ...) {.oid = o, .name = n, .kind = FUNCTION_SET, .arg_count = ARGS(__VA_ARGS__), .arg_types = {__VA_ARGS__}, .result = re, .strict = true, .volatility = STABLE, .columns = c, .column_count = sizeof c / sizeof c[0]},
 #define SET1(o, n, re, ...) {.oid = o, .name = n, .kind = FUNCTION_SET, .arg_count = ARGS(__VA_ARGS__), .arg_types = {__VA_ARGS__}, .result = re, .strict = true, .volatility = STABLE},
+    S(9230, "crab_record_field", T, crab_record_field, OID_RECORD, I4)
     SET1(3425, "pg_partition_ancestors", RC, RC) SET(2289, "pg_options_to_table", OID_RECORD, option_columns, 1009) SET(1686, "pg_get_keywords", OID_RECORD, keyword_columns)
-    SET(9220, "_pg_expandarray", OID_RECORD, expand_columns, OID_ANYARRAY) SET1(9221, "_pg_expandarray.x", OID_ANYELEMENT, OID_ANYARRAY) SET1(9222, "_pg_expandarray.n", I4, OID_ANYARRAY)
+    SET(9220, "_pg_expandarray", OID_RECORD, expand_columns, OID_INT2VECTOR) SET1(9221, "_pg_expandarray.x", OID_INT2, OID_INT2VECTOR) SET1(9222, "_pg_expandarray.n", I4, OID_INT2VECTOR)
+    SET(9223, "_pg_expandarray", OID_RECORD, expand_columns, 1005) SET1(9224, "_pg_expandarray.x", OID_INT2, 1005) SET1(9225, "_pg_expandarray.n", I4, 1005)
 };
 
 static enum status no_rows(struct set_call *call)
@@ -468,7 +532,7 @@ static enum status options_to_table(struct set_call *call)
         if (equals)
             *equals++ = 0;
         struct value row[2] = {value_text(name), value_text(equals)};
-        status = call->row(call, row);
+        status = record_row(call, row);
     }
     return status;
 }
@@ -483,7 +547,7 @@ static enum status expand_array(struct set_call *call)
     enum status status = STATUS_OK;
     for (uint32_t i = 0; !status && i < view.count; i++) {
         struct value row[2] = {elements[i], value_i4((int32_t)i + 1)};
-        status = call->row(call, field && field[1] == 'n' ? &row[1] : row);
+        status = field ? call->row(call, field[1] == 'n' ? &row[1] : row) : record_row(call, row);
     }
     return status;
 }

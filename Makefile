@@ -41,6 +41,30 @@ $(TOOLS): CFLAGS += -I$(shell pg_config --includedir 2>/dev/null)
 $(TOOLS): $(BUILD)/%: $(BUILD)/%.o
 	$(CC) $(CFLAGS) -o $@ $^ -lpq -lsqlite3 -lpthread
 
+# The same server on a disk that forgets (tests/server/power.sh), and with a wrong-result bug planted (tests/sql/random.sh): the
+# objects that differ stand before the library.
+CRASH   = $(patsubst %.c,$(BUILD)/crash/%.o,$(wildcard storage/*.c))
+PLANT_1 = engine/types/kernels_compare
+PLANT_2 = engine/exec/hash_join
+PLANT_3 = engine/types/aggregate_order
+VARIANTS = $(BUILD)/crash/crabtree $(patsubst tests/%.c,$(BUILD)/crash/%,$(wildcard tests/storage/*crash_stress.c)) $(foreach n,1 2 3,$(BUILD)/plant-$(n)/crabtree)
+
+$(BUILD)/crash/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -DCRAB_CRASH_DISK -MMD -MP -c -o $@ $<
+$(BUILD)/crash/crabtree: $(BUILD)/server/main.o $(CRASH) $(BUILD)/libcrab.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/crash/%: $(BUILD)/crash/tests/%.o $(CRASH) $(BUILD)/libcrab.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+define plant
+$(BUILD)/plant-$(1)/$(PLANT_$(1)).o: $(PLANT_$(1)).c
+	@mkdir -p $$(@D)
+	$(CC) $(CFLAGS) -DCRAB_PLANT=$(1) -MMD -MP -c -o $$@ $$<
+$(BUILD)/plant-$(1)/crabtree: $(BUILD)/server/main.o $(BUILD)/plant-$(1)/$(PLANT_$(1)).o $(BUILD)/libcrab.a
+	$(CC) $(CFLAGS) -o $$@ $$^ $(LDLIBS)
+endef
+$(foreach n,1 2 3,$(eval $(call plant,$(n))))
+
 run:                              ## build, load the sample database, open psql on it (without a terminal: a scripted tour)
 	@base/packages.sh run
 	@+$(MAKE) --no-print-directory -s -j2 all
@@ -48,8 +72,13 @@ run:                              ## build, load the sample database, open psql 
 
 test:                             ## unit tests, SQL against SQLite, sessions, protocol, crashes (under 10 minutes)
 	@base/packages.sh test
-	@+$(MAKE) --no-print-directory -s -j2 all units
+	@+$(MAKE) --no-print-directory -s -j2 all units variants
 	@BUILD=$(BUILD) CC=$(CC) tests/run.sh
+
+crash:                            ## the full crash tests: 20 kills under load, 200 power losses
+	@base/packages.sh test
+	@+$(MAKE) --no-print-directory -s -j2 all stress variants
+	@BUILD=$(BUILD) ROUNDS=20 CRASHES=200 tests/run.sh crash power
 
 tsan:                             ## stress programs and pgbench under ThreadSanitizer
 	@base/packages.sh test
@@ -68,6 +97,7 @@ bench:                            ## side by side with the PostgreSQL of this ma
 
 units: $(UNIT) $(STRESS) $(TOOLS)
 stress: $(STRESS) $(TOOLS)
+variants: $(VARIANTS)
 
 lint:                             ## includes that point up the house; latches taken past base
 	@tests/lint.sh
@@ -84,6 +114,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
 
-.PHONY: all run test tsan asan bench units stress lint format install clean help
+.PHONY: all run test crash tsan asan bench units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -74,10 +74,16 @@ static void consider(struct extreme *s, struct sql_type type, const struct vecto
         keep(s, v, at, arena);
 }
 
+#if CRAB_PLANT == 3                      /* wrong on purpose: tests/sql/random.sh has to find it */
+#define BEST_BEGINS(first) 0
+#else
+#define BEST_BEGINS(first) (first)
+#endif
+
 /* Integers of one width in a tight loop: the best of the batch, then one comparison with the state. */
 #define BEST(T) do { \
     const T *values = v->values; \
-    T best = values[vector_at(v, c->selection ? c->selection[0] : 0)]; \
+    T best = BEST_BEGINS(values[vector_at(v, c->selection ? c->selection[0] : 0)]); \
     if (s->any) \
         memcpy(&best, &s->value.i16, sizeof best); \
     if (v->constant) \

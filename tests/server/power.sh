@@ -65,10 +65,10 @@ done
 series nosync 12 -c fsync=off && {
     if [ $faults -gt 0 ]; then ok "power: without fsync the loss is noticed"; else bad "power: without fsync nothing was noticed"; fi
 }
-if [ -x "$BUILD/crash/tests/storage/crash_stress" ]; then
-    attempt "power: storage alone" "$BUILD/crash/tests/storage/crash_stress" 40
-    attempt "power: storage alone, without fsync it is noticed" "$BUILD/crash/tests/storage/crash_stress" 40 1 0
+if [ -x "$BUILD/crash/storage/crash_stress" ]; then
+    attempt "power: storage alone" "$BUILD/crash/storage/crash_stress" 40
+    attempt "power: storage alone, without fsync it is noticed" "$BUILD/crash/storage/crash_stress" 40 1 0
 fi
-if [ -x "$BUILD/crash/tests/storage/heap_crash_stress" ]; then
-    attempt "power: heap alone" "$BUILD/crash/tests/storage/heap_crash_stress"
+if [ -x "$BUILD/crash/storage/heap_crash_stress" ]; then
+    attempt "power: heap alone" "$BUILD/crash/storage/heap_crash_stress"
 fi

@@ -55,7 +55,7 @@ static enum status aggregate_open(struct exec_node *op)
         c->aggregate = item->aggregate;
         c->first_arg = n->output_count;
         c->arg_types = arena_array(arena, struct sql_type, item->arg_count + 1u);
-        for (uint16_t k = 0; k < item->arg_count; k++)
+        for (uint32_t k = 0; k < item->arg_count; k++)
             c->arg_types[k] = item->args[k]->type;
         uint32_t bytes = (c->aggregate->state_bytes + 15) & ~15u;
         c->sorted = item->sort_count > 0 || (item->distinct && hangs_on_order(item));
@@ -68,7 +68,7 @@ static enum status aggregate_open(struct exec_node *op)
                 status = program_compile(arena, item->args, item->arg_count, &c->args);
             op->serial |= program_serial(c->filter) || program_serial(c->args);
         } else {
-            for (uint16_t k = 0; k < item->arg_count; k++)
+            for (uint32_t k = 0; k < item->arg_count; k++)
                 exprs[n->output_count++] = item->args[k];
         }
         if (c->ordered) {
@@ -201,7 +201,7 @@ static uint16_t skip_nulls(const struct vector *args, uint16_t arg_count, const 
     for (uint16_t k = 0; k < count; k++) {
         uint16_t i = rows ? rows[k] : k;
         bool null = false;
-        for (uint16_t a = 0; a < arg_count; a++)
+        for (uint32_t a = 0; a < arg_count; a++)
             null |= vector_null(&args[a], i);
         out[n] = i;
         n = (uint16_t)(n + !null);
@@ -238,7 +238,7 @@ static enum status call_update(struct aggregate_local *l, uint16_t a, uint16_t s
         args = cl->arg_vectors;
     }
     bool nulls = false;
-    for (uint16_t k = 0; k < arg_count; k++)
+    for (uint32_t k = 0; k < arg_count; k++)
         nulls |= args[k].nulls != NULL;
     if (c->aggregate->strict && nulls) {
         count = skip_nulls(args, arg_count, rows, count, narrowed);
@@ -392,7 +392,7 @@ enum status aggregate_done(struct local *local)
     enum status status = STATUS_OK;
     for (uint16_t s = 0; s < n->set_count && !status; s++)
         if (l->tables[s].spilling)
-            status = aggregate_spill_flush(l, s);
+            status = spill_set_flush(l->tables[s].spilled);
     if (!n->folder.count)
         return status;
     for (uint16_t s = 0; s < n->set_count; s++)
@@ -445,7 +445,7 @@ enum status aggregate_join(struct aggregate_node *n, struct arena *arena, struct
     enum status status = STATUS_OK;
     for (uint32_t g = 0; g < from->group_count && !status; g++) {
         uint64_t hash = from->rows.hashes[g];
-        if (partition_count > 1 && aggregate_partition(hash, partition_count) != partition)
+        if (partition_count > 1 && spill_partition(hash) != partition)
             continue;
         struct batch keys;
         rows_chunk(&from->rows.keys, g / ROWS_CHUNK, &keys);
@@ -552,7 +552,7 @@ static enum status replay_sorted(struct aggregate_local *l, uint16_t a)
     sorting_now = &s;
     qsort(order, count, sizeof *order, compare_kept);
     struct vector *args = arena_array(l->arena, struct vector, arg_count + 1u);
-    for (uint16_t k = 0; k < arg_count; k++)
+    for (uint32_t k = 0; k < arg_count; k++)
         vector_make(&args[k], l->arena, c->arg_types[k].width, BATCH_ROWS);
     enum status status = STATUS_OK;
     uint64_t previous = UINT64_MAX;
@@ -567,12 +567,12 @@ static enum status replay_sorted(struct aggregate_local *l, uint16_t a)
                 break;
             }
             bool same = c->item->distinct && previous != UINT64_MAX;
-            for (uint16_t k = 0; k < arg_count && same; k++)
+            for (uint32_t k = 0; k < arg_count && same; k++)
                 same = same_value(c->arg_types[k], rows_column(&cl->kept, previous, (uint16_t)(k + 2)), rows_at(previous), rows_column(&cl->kept, row, (uint16_t)(k + 2)), rows_at(row));
             previous = row;
             if (same)
                 continue;
-            for (uint16_t k = 0; k < arg_count; k++)
+            for (uint32_t k = 0; k < arg_count; k++)
                 vector_copy_one(rows_column(&cl->kept, row, (uint16_t)(k + 2)), rows_at(row), &args[k], m);
             m++;
         }

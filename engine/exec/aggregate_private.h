@@ -36,9 +36,7 @@ struct group_table {
     struct row_table rows;
     struct group *groups; uint32_t group_count, group_capacity;
     bool spilling;
-    struct spill_file **files;           /* by partition */
-    struct rows *waiting;                /* by partition: rows on their way to the file */
-    struct arena **waiting_arenas;
+    struct spill_set *spilled;           /* rows of groups that aren't in the table */
 };
 struct call_local {
     struct evaluation *filter, *args;
@@ -69,12 +67,9 @@ void        aggregate_sort_groups(struct group_table *);
 enum status aggregate_results(struct aggregate_node *, struct group *, uint16_t count, struct vector *columns, struct arena *) MUST_CHECK;
 
 /* aggregate_spill.c */
-#define SPILL_PARTITIONS 32
-static inline uint32_t aggregate_partition(uint64_t hash, uint32_t count) { return (uint32_t)(hash >> 40) & (count - 1); }
 enum status aggregate_spill_begin(struct aggregate_local *, uint16_t set) MUST_CHECK;
 enum status aggregate_spill_rows(struct aggregate_local *, uint16_t set, const struct batch *, const row_pos *rows, uint16_t count, const uint32_t *entries,
                                  uint64_t first_sequence, const int64_t *sequences) MUST_CHECK;
-enum status aggregate_spill_flush(struct aggregate_local *, uint16_t set) MUST_CHECK;    /* the worker's input is over */
 enum status aggregate_spill_finish(struct local *, uint16_t set, uint64_t *batches) MUST_CHECK;
 
 #endif

@@ -9,39 +9,12 @@
 
 enum status aggregate_spill_begin(struct aggregate_local *l, uint16_t set)
 {
+    struct aggregate_node *n = (struct aggregate_node *)l->local.op;
     struct group_table *t = &l->tables[set];
     t->spilling = true;
-    t->files = arena_array(l->arena, struct spill_file *, SPILL_PARTITIONS);
-    t->waiting = arena_array(l->arena, struct rows, SPILL_PARTITIONS);
-    t->waiting_arenas = arena_array(l->arena, struct arena *, SPILL_PARTITIONS);
+    t->spilled = arena_new(l->arena, struct spill_set);
+    spill_set_open(t->spilled, n->op.run, l->arena, n->spill_types, (uint16_t)(n->op.plan->left->column_count + 2));
     return STATUS_OK;
-}
-
-static enum status write_waiting(struct aggregate_local *l, struct group_table *t, uint32_t partition)
-{
-    struct aggregate_node *n = (struct aggregate_node *)l->local.op;
-    struct rows *rows = &t->waiting[partition];
-    enum status status = STATUS_OK;
-    if (!t->files[partition])
-        status = spill_open(n->op.run, n->spill_types, rows->column_count, &t->files[partition]);
-    for (uint32_t c = 0; c < rows->chunk_count && !status; c++) {
-        struct batch batch;
-        rows_chunk(rows, c, &batch);
-        status = spill_write(t->files[partition], &batch);
-    }
-    arena_reset(t->waiting_arenas[partition]);
-    rows_open(rows, t->waiting_arenas[partition], n->spill_types, rows->column_count);
-    return status;
-}
-
-enum status aggregate_spill_flush(struct aggregate_local *l, uint16_t set)
-{
-    struct group_table *t = &l->tables[set];
-    enum status status = STATUS_OK;
-    for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++)
-        if (t->waiting_arenas[p] && t->waiting[p].count)
-            status = write_waiting(l, t, p);
-    return status;
 }
 
 /* Rows whose group isn't in the table: their columns, their place within the grain, the grain. */
@@ -49,41 +22,24 @@ enum status aggregate_spill_rows(struct aggregate_local *l, uint16_t set, const 
                                  uint64_t first_sequence, const int64_t *sequences)
 {
     struct aggregate_node *n = (struct aggregate_node *)l->local.op;
-    struct group_table *t = &l->tables[set];
-    uint16_t columns = n->op.plan->left->column_count;
+    uint16_t columns = n->op.plan->left->column_count, m = 0;
     struct vector out[columns + 2];
     int64_t places[BATCH_MAX], grain = (int64_t)batch->grain;
+    uint64_t hashes[BATCH_MAX];
+    row_pos chosen[BATCH_MAX];
     memcpy(out, batch->columns, columns * sizeof *out);
     out[columns] = (struct vector){ .values = places, .width = 8 };
     out[columns + 1] = (struct vector){ .values = &grain, .width = 8, .constant = true };
-    row_pos chosen[BATCH_MAX];
-    uint32_t partitions = 0;
     for (uint16_t k = 0; k < count; k++) {
         uint16_t i = rows ? rows[k] : k;
-        places[i] = sequences ? sequences[i] : (int64_t)(first_sequence + i);
-        if (entries[k] == UINT32_MAX)
-            partitions |= 1u << aggregate_partition(l->hashes[k], SPILL_PARTITIONS);
-    }
-    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
-        if (!(partitions >> p & 1))
+        if (entries[k] != UINT32_MAX)
             continue;
-        if (!t->waiting_arenas[p]) {
-            t->waiting_arenas[p] = arena_open(l->arena, "spilled rows");
-            rows_open(&t->waiting[p], t->waiting_arenas[p], n->spill_types, (uint16_t)(columns + 2));
-        }
-        uint16_t m = 0;
-        for (uint16_t k = 0; k < count; k++)
-            if (entries[k] == UINT32_MAX && aggregate_partition(l->hashes[k], SPILL_PARTITIONS) == p)
-                chosen[m++] = rows ? rows[k] : k;
-        struct batch some = { .columns = out, .column_count = (uint16_t)(columns + 2), .row_count = batch->row_count, .selected_count = m, .selection = chosen };
-        rows_append_some(&t->waiting[p], &some, chosen, m);
-        if (t->waiting[p].count >= ROWS_CHUNK || t->waiting[p].bytes > 256 << 10) {
-            enum status status = write_waiting(l, t, p);
-            if (status)
-                return status;
-        }
+        places[i] = sequences ? sequences[i] : (int64_t)(first_sequence + i);
+        hashes[m] = l->hashes[k];
+        chosen[m++] = i;
     }
-    return STATUS_OK;
+    struct batch some = { .columns = out, .column_count = (uint16_t)(columns + 2), .row_count = batch->row_count };
+    return spill_set_add(l->tables[set].spilled, &some, chosen, m, hashes);
 }
 
 /* One worker's file of a partition, read in order: `at` is the first row not taken. */
@@ -105,7 +61,7 @@ static enum status partition_run(struct local *local, uint16_t set, uint32_t par
     enum status status = aggregate_local_open(l, arena);
     uint32_t count = 0;
     for (uint32_t p = 0; p < n->part_count && !status; p++) {
-        struct spill_file *file = n->parts[p]->tables[set].files ? n->parts[p]->tables[set].files[partition] : NULL;
+        struct spill_file *file = n->parts[p]->tables[set].spilled ? n->parts[p]->tables[set].spilled->files[partition] : NULL;
         if (!file)
             continue;
         struct source *s = &sources[count++];
@@ -249,5 +205,8 @@ enum status aggregate_spill_finish(struct local *local, uint16_t set, uint64_t *
     for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
         if (results[p])
             spill_close(results[p]);
+    for (uint32_t w = 0; w < n->part_count; w++)
+        if (n->parts[w]->tables[set].spilled)
+            spill_set_close(n->parts[w]->tables[set].spilled);
     return status;
 }

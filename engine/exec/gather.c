@@ -236,8 +236,6 @@ static enum status exchange_open(struct exchange *x, struct exec_node *top, uint
     for (struct exec_node *op = top; !status; op = op->left) {
         x->depth++;
         x->source = op;
-        if (op->class->prepare)
-            status = op->class->prepare(op);
         if (op->class == &seq_scan_class)
             break;
     }
@@ -246,6 +244,17 @@ static enum status exchange_open(struct exchange *x, struct exec_node *top, uint
     x->home = workers;
     for (uint16_t i = 0; i < workers && !status; i++)
         status = hand_make(x, i, morsel_level);
+    return status;
+}
+
+/* Build sides are read before the workers start. *alone: one of them outgrew its memory, and the leader has to go on alone. */
+static enum status pipeline_prepare(struct exec_node *top, bool *alone)
+{
+    enum status status = STATUS_OK;
+    for (struct exec_node *op = top; !status && op->class != &seq_scan_class; op = op->left)
+        if (op->class->prepare)
+            status = op->class->prepare(op);
+    *alone = !status && pipeline_workers(top) < 2;
     return status;
 }
 
@@ -380,10 +389,14 @@ static enum status take_boxes(struct exchange *x, struct local *leader)
 
 enum status gather_run(struct exec_node *top, struct local *next, uint16_t workers)
 {
+    bool alone;
+    uint64_t from = now_us();
+    enum status status = pipeline_prepare(top, &alone);
+    if (status || alone)
+        return status ? status : node_run(top, next);
     struct exchange *x = exchange_take();
     struct local leader = { .op = top, .worker = &top->run->leader, .next = next };
-    uint64_t from = now_us();
-    enum status status = exchange_open(x, top, workers, 0);
+    status = exchange_open(x, top, workers, 0);
     if (!status) {
         x->boxes = arena_array(top->run->arena, struct box, WINDOW);
         seq_scan_share(x->source, 1, WINDOW);
@@ -411,8 +424,12 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
 
 enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, const struct sink_class *class, uint16_t workers)
 {
-    struct exchange *x = exchange_take();
+    bool alone;
     uint64_t from = now_us();
+    enum status status = pipeline_prepare(child, &alone);
+    if (status || alone)
+        return status ? status : pipeline_run_serial(child, op, class);
+    struct exchange *x = exchange_take();
     /* morsels: aligned runs of 2^level grains, several for each worker */
     struct exec_node *source = child;
     while (source->class != &seq_scan_class)
@@ -422,7 +439,7 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
         level++;
     x->sink_class = class;
     x->sink_op = op;
-    enum status status = exchange_open(x, child, workers, level);
+    status = exchange_open(x, child, workers, level);
     if (!status) {
         seq_scan_share(x->source, 1ULL << level, UINT64_MAX);
         send(x);

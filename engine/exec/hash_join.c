@@ -8,53 +8,13 @@
  * condition is judged over the pairs, and what is left goes on. A probe row's last pair is a placeholder without
  * build row: whether the row is to be handed on by itself (LEFT, FULL, SEMI, ANTI) is decided there, in its place.
  *
+ * A build side that outgrows work_mem goes to disk by partitions, and the probe side after it: hash_join_spill.c.
+ *
  * Workers build as workers scan: each keeps its rows with the grains they came in; the numbers are given out in grain order
  * when all are back. They probe at once; the table doesn't change any more. */
 #include <stdlib.h>
 #include "base/hash.h"
-#include "engine/exec/operator.h"
-
-#define NOBODY UINT32_MAX
-
-struct segment { uint64_t grain; uint32_t rows_number; uint64_t first, count; };   /* rows of one grain in one worker's store */
-struct build_local {
-    struct local local;
-    struct evaluation *keys;
-    struct vector *columns;              /* right columns, then keys */
-    struct rows rows;
-    uint64_t *hashes; uint64_t hash_capacity;
-    struct segment *segments; uint32_t segment_count, segment_capacity;
-    bool null_key;
-};
-
-struct place { uint32_t store; uint32_t row; };      /* where build row n lies */
-struct join_node {
-    struct exec_node op;
-    struct program *left_keys, *right_keys, *filter;
-    struct sql_type *key_types, *build_types;
-    uint16_t left_count, right_count, output_count, build_columns;
-    uint16_t *key_column;                /* of the build store */
-    uint16_t *outputs;
-    bool keep_null_rows, bitwise, constant_build, built;
-    bool *reads;                         /* by left ++ right column: the filter reads it */
-    /* the table */
-    struct build_local **stores; uint32_t store_count;
-    struct place *places; uint64_t *hashes; uint32_t count;
-    uint32_t *heads, *next, mask;
-    uint8_t *matched;                    /* RIGHT, FULL: by number */
-    bool null_key, any_row;
-    uint64_t last_grain;
-};
-
-struct probe_local {
-    struct local local;
-    struct evaluation *keys, *filter;
-    struct vector *key_vectors, *joined, *out;
-    uint64_t *hashes;
-    row_pos *pair_left; uint32_t *pair_right; uint16_t pair_count;
-    uint8_t *row_matched;
-    row_pos *kept_left; uint32_t *kept_right;
-};
+#include "engine/exec/hash_join.h"
 
 static enum status join_open(struct exec_node *op)
 {
@@ -97,8 +57,9 @@ static enum status join_open(struct exec_node *op)
     n->reads = arena_array(arena, bool, n->left_count + n->right_count + 1u);
     for (uint16_t c = 0; c < n->left_count + n->right_count; c++)
         n->reads[c] = program_reads(n->filter, c);
+    status = join_spill_types(n);
     n->constant_build = !plan_reads_outer(op->run, plan->right) && !plan_is_volatile(plan->right);
-    return STATUS_OK;
+    return status;
 }
 
 /* ---- build ---- */
@@ -109,7 +70,9 @@ static enum status build_local(struct local *local)
     struct join_node *n = (struct join_node *)local->op;
     struct arena *arena = local->worker->number ? local->worker->arena : local->op->again;
     l->columns = arena_array(arena, struct vector, n->right_count + 2u * local->op->plan->key_count + 1u);
-    rows_open(&l->rows, arena, n->build_types, n->build_columns);
+    l->arena = arena;
+    l->rows_arena = arena_open(arena, "build rows");
+    rows_open(&l->rows, l->rows_arena, n->build_types, n->build_columns);
     return evaluation_open(n->right_keys, local->worker->run, arena, &l->keys);
 }
 
@@ -159,7 +122,19 @@ static enum status build_take(struct local *local, const struct batch *batch)
         l->segments[l->segment_count++] = (struct segment){ .grain = batch->grain, .first = first };
     }
     l->segments[l->segment_count - 1].count += count;
+    if (l->rows.bytes + l->hash_capacity * sizeof *l->hashes > (uint64_t)local->worker->run->work_mem)
+        return join_spill_build(l);
     return STATUS_OK;
+}
+
+/* When one worker's rows are on disk, all are. */
+static enum status build_done(struct local *local)
+{
+    struct build_local *l = (struct build_local *)local;
+    if (!l->spilled)
+        return STATUS_OK;
+    enum status status = join_spill_build(l);
+    return status ? status : spill_set_flush(l->spilled);
 }
 
 static enum status build_combine(struct exec_node *op, struct local *local)
@@ -169,10 +144,11 @@ static enum status build_combine(struct exec_node *op, struct local *local)
     n->stores = arena_grow(op->again, n->stores, n->store_count * sizeof *n->stores, (n->store_count + 1) * sizeof *n->stores);
     n->stores[n->store_count++] = l;
     n->null_key |= l->null_key;
+    n->spilled |= l->spilled != NULL;
     return STATUS_OK;
 }
 
-static const struct sink_class build_sink = { .name = "hash build", .local_bytes = sizeof(struct build_local), .local = build_local, .take = build_take,
+static const struct sink_class build_sink = { .name = "hash build", .local_bytes = sizeof(struct build_local), .local = build_local, .take = build_take, .done = build_done,
                                               .combine = build_combine, .parallel = true };
 
 static int compare_segments(const void *a, const void *b)
@@ -184,7 +160,7 @@ static int compare_segments(const void *a, const void *b)
 }
 
 /* Numbers the build rows in row order and links the table. */
-static enum status table_make(struct join_node *n)
+enum status join_table_make(struct join_node *n)
 {
     struct arena *arena = n->op.again;
     uint64_t total = 0;
@@ -241,18 +217,25 @@ static enum status join_prepare(struct exec_node *op)
         n->stores = NULL;
         n->store_count = 0;
         n->null_key = false;
-        n->built = false;
+        n->built = n->spilled = false;
         enum status status = pipeline_run(op->right, op, &build_sink);
-        if (!status)
-            status = table_make(n);
+        for (uint32_t s = 0; s < n->store_count && n->spilled && !status; s++) {
+            status = join_spill_build(n->stores[s]);
+            if (!status)
+                status = spill_set_flush(n->stores[s]->spilled);
+            n->any_row = true;
+        }
+        op->serial |= n->spilled;        /* the join is then made when the probe rows are on disk too: by the leader */
+        if (!status && !n->spilled)
+            status = join_table_make(n);
         if (status)
             return status;
         n->built = true;
-        n->matched = n->keep_null_rows ? arena_alloc(op->again, n->count + 1u) : NULL;
+        n->matched = n->keep_null_rows && !n->spilled ? arena_alloc(op->again, n->count + 1u) : NULL;
         if (op->counters)
             op->counters->memory_bytes = arena_bytes(op->again);
     }
-    if (n->matched)
+    if (n->matched && !n->spilled)
         memset(n->matched, 0, n->count);
     return STATUS_OK;
 }
@@ -338,7 +321,7 @@ static enum status push_pairs(struct probe_local *l, const struct batch *batch, 
     for (uint16_t c = 0; c < n->output_count; c++)
         gather_column(l, batch, n->outputs[c], left, right, count, &l->out[c]);
     struct batch out = { .columns = l->out, .column_count = n->output_count, .row_count = count, .selected_count = count, .all_selected = true, .grain = batch->grain };
-    return local_push(&l->local, &out);
+    return l->results ? join_spill_result(l, batch, &out, left) : local_push(&l->local, &out);
 }
 
 /* Judges the pairs gathered so far. Placeholders: see the head of the file. */
@@ -439,10 +422,8 @@ static bool null_probe(const struct join_node *n, const struct probe_local *l, u
 
 static enum status probe_take(struct local *local, const struct batch *batch)
 {
-    struct probe_local *l = (struct probe_local *)local;
     struct join_node *n = (struct join_node *)local->op;
-    const struct plan *plan = local->op->plan;
-    enum plan_join join = plan->join;
+    enum plan_join join = local->op->plan->join;
     if (local->worker->number == 0)
         n->last_grain = batch->grain;
     if (!n->any_row && (join == PLAN_INNER || join == PLAN_SEMI || join == PLAN_RIGHT)) {
@@ -451,12 +432,23 @@ static enum status probe_take(struct local *local, const struct batch *batch)
     }
     if (join == PLAN_ANTI_NULL && n->any_row && n->null_key)
         return STATUS_OK;                /* NOT IN with a null among the values: never true */
+    return join_probe(local, batch);
+}
+
+enum status join_probe(struct local *local, const struct batch *batch)
+{
+    struct probe_local *l = (struct probe_local *)local;
+    struct join_node *n = (struct join_node *)local->op;
+    const struct plan *plan = local->op->plan;
+    enum plan_join join = plan->join;
     uint16_t at;
     enum status status = evaluation_run(l->keys, batch, l->key_vectors, &at);
     if (status)
-        return rows_before_failure(local, batch, status, at, probe_take);
+        return rows_before_failure(local, batch, status, at, join_probe);
     const row_pos *positions = batch->all_selected ? NULL : batch->selection;
     hash_columns(n->key_types, l->key_vectors, plan->key_count, positions, batch->selected_count, l->hashes);
+    if (n->spilled && !l->results)
+        return join_spill_probe(l, batch, positions);
 
     bool placeholder = join == PLAN_LEFT || join == PLAN_FULL || join == PLAN_SEMI || join == PLAN_ANTI || join == PLAN_ANTI_NULL;
     bool once = !n->filter && (join == PLAN_SEMI || join == PLAN_ANTI || join == PLAN_ANTI_NULL);
@@ -506,13 +498,26 @@ static enum status probe_take(struct local *local, const struct batch *batch)
         out.selection = l->kept_left;
         out.selected_count = semi_count;
         out.all_selected = false;
-        status = local_push(local, &out);
+        status = l->results ? join_spill_result(l, batch, &out, NULL) : local_push(local, &out);
     }
     return status;
 }
 
-/* RIGHT, FULL: the build rows that nobody matched. */
 static enum status probe_flush(struct local *local)
+{
+    struct probe_local *l = (struct probe_local *)local;
+    return ((struct join_node *)local->op)->spilled ? join_spill_finish(l) : join_unmatched(local);
+}
+
+static enum status probe_rewind(struct local *local)
+{
+    struct probe_local *l = (struct probe_local *)local;
+    l->sequence = 0;
+    return STATUS_OK;
+}
+
+/* RIGHT, FULL: the build rows that nobody matched. */
+enum status join_unmatched(struct local *local)
 {
     struct probe_local *l = (struct probe_local *)local;
     struct join_node *n = (struct join_node *)local->op;
@@ -537,11 +542,11 @@ static enum status probe_flush(struct local *local)
         struct batch out = { .columns = l->out, .column_count = n->output_count, .row_count = count, .selected_count = count, .all_selected = true, .grain = n->last_grain + 1 };
         status = run_check(local->worker);
         if (!status)
-            status = local_push(local, &out);
+            status = l->results ? join_spill_result(l, NULL, &out, NULL) : local_push(local, &out);
         count = 0;
     }
     return status;
 }
 
 const struct node_class hash_join_class = { .name = "hash join", .node_bytes = sizeof(struct join_node), .local_bytes = sizeof(struct probe_local),
-                                            .open = join_open, .prepare = join_prepare, .local = probe_local, .take = probe_take, .flush = probe_flush, .parallel = true };
+                                            .open = join_open, .prepare = join_prepare, .local = probe_local, .rewind = probe_rewind, .take = probe_take, .flush = probe_flush, .parallel = true };

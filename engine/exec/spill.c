@@ -249,3 +249,71 @@ void spill_close_all(struct run *run)
     while (run->spills)
         spill_close(run->spills);
 }
+
+/* ---- partitions ---- */
+
+void spill_set_open(struct spill_set *set, struct run *run, struct arena *arena, const struct sql_type *types, uint16_t column_count)
+{
+    *set = (struct spill_set){ .run = run, .arena = arena, .types = types, .column_count = column_count };
+}
+
+static enum status write_waiting(struct spill_set *set, uint32_t partition)
+{
+    struct rows *rows = &set->waiting[partition];
+    enum status status = STATUS_OK;
+    if (!set->files[partition])
+        status = spill_open(set->run, set->types, set->column_count, &set->files[partition]);
+    for (uint32_t c = 0; c < rows->chunk_count && !status; c++) {
+        struct batch batch;
+        rows_chunk(rows, c, &batch);
+        status = spill_write(set->files[partition], &batch);
+    }
+    arena_reset(set->waiting_arenas[partition]);
+    rows_open(rows, set->waiting_arenas[partition], set->types, set->column_count);
+    return status;
+}
+
+enum status spill_set_add(struct spill_set *set, const struct batch *batch, const row_pos *positions, uint16_t count, const uint64_t *hashes)
+{
+    row_pos chosen[BATCH_MAX];
+    uint32_t there = 0;
+    for (uint16_t k = 0; k < count; k++)
+        there |= 1u << spill_partition(hashes[k]);
+    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
+        if (!(there >> p & 1))
+            continue;
+        if (!set->waiting_arenas[p]) {
+            set->waiting_arenas[p] = arena_open(set->arena, "spilled rows");
+            rows_open(&set->waiting[p], set->waiting_arenas[p], set->types, set->column_count);
+        }
+        uint16_t m = 0;
+        for (uint16_t k = 0; k < count; k++)
+            if (spill_partition(hashes[k]) == p)
+                chosen[m++] = positions ? positions[k] : k;
+        rows_append_some(&set->waiting[p], batch, chosen, m);
+        if (set->waiting[p].count >= ROWS_CHUNK || set->waiting[p].bytes > 256 << 10) {
+            enum status status = write_waiting(set, p);
+            if (status)
+                return status;
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status spill_set_flush(struct spill_set *set)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++)
+        if (set->waiting_arenas[p] && set->waiting[p].count)
+            status = write_waiting(set, p);
+    return status;
+}
+
+void spill_set_close(struct spill_set *set)
+{
+    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
+        if (set->files[p]) {
+            spill_close(set->files[p]);
+            set->files[p] = NULL;
+        }
+}

@@ -16,6 +16,21 @@ struct spill_reader { struct spill_file *file; uint64_t offset; struct arena *ar
 void        spill_read_from_start(struct spill_file *, struct arena *, struct spill_reader *out);   /* the arena is reset at each read */
 enum status spill_read(struct spill_reader *, struct batch *out, bool *end) MUST_CHECK;
 void        spill_close(struct spill_file *);
+/* Rows dealt out by the hash of their key: a file for each partition, rows gathered into full batches on the way. */
+#define SPILL_PARTITIONS 32
+static inline uint32_t spill_partition(uint64_t hash) { return (uint32_t)(hash >> 40) % SPILL_PARTITIONS; }
+struct spill_set {
+    struct run *run;
+    const struct sql_type *types; uint16_t column_count;
+    struct arena *arena, *waiting_arenas[SPILL_PARTITIONS];
+    struct rows waiting[SPILL_PARTITIONS];
+    struct spill_file *files[SPILL_PARTITIONS];
+};
+void        spill_set_open(struct spill_set *, struct run *, struct arena *, const struct sql_type *types, uint16_t column_count);
+/* hashes[k] belongs to positions[k] (NULL: 0 .. count-1). */
+enum status spill_set_add(struct spill_set *, const struct batch *, const row_pos *positions, uint16_t count, const uint64_t *hashes) MUST_CHECK;
+enum status spill_set_flush(struct spill_set *) MUST_CHECK;              /* everything is in the files */
+void        spill_set_close(struct spill_set *);
 void        spill_close_all(struct run *);
 
 #endif

@@ -1,0 +1,322 @@
+/* engine/exec/hash_join_spill.c - hash joins whose build side outgrows work_mem.
+ *
+ * Build rows go to one of SPILL_PARTITIONS files by the hash of their key, then the probe rows too, each with its place in the row
+ * order. At the end partition after partition is joined in memory; what comes out carries the place of its probe row (or of
+ * its build row, when nobody matched that), goes to a file a partition, and the files are merged by these places. All matches of a
+ * probe row are in one partition, in build order. So the rows come in the very order that a join in memory gives. */
+#include "engine/exec/hash_join.h"
+
+enum status join_spill_types(struct join_node *n)
+{
+    struct arena *arena = n->op.run->arena;
+    struct sql_type place = type_make(OID_INT8, -1);
+    n->spill_types = arena_array(arena, struct sql_type, n->build_columns + 2u);
+    n->probe_types = arena_array(arena, struct sql_type, n->left_count + 2u);
+    n->result_types = arena_array(arena, struct sql_type, n->output_count + 2u);
+    memcpy(n->spill_types, n->build_types, n->build_columns * sizeof place);
+    memcpy(n->probe_types, n->op.plan->left->types, n->left_count * sizeof place);
+    memcpy(n->result_types, n->op.plan->types, n->output_count * sizeof place);
+    n->spill_types[n->build_columns] = n->spill_types[n->build_columns + 1] = place;
+    n->probe_types[n->left_count] = n->probe_types[n->left_count + 1] = place;
+    n->result_types[n->output_count] = n->result_types[n->output_count + 1] = place;
+    return STATUS_OK;
+}
+
+/* ---- to disk ---- */
+
+enum status join_spill_build(struct build_local *l)
+{
+    struct join_node *n = (struct join_node *)l->local.op;
+    enum status status = STATUS_OK;
+    if (!l->spilled) {
+        l->spilled = arena_new(l->arena, struct spill_set);
+        spill_set_open(l->spilled, n->op.run, arena_open(l->arena, "spilled build rows"), n->spill_types, (uint16_t)(n->build_columns + 2));
+    }
+    uint32_t segment = 0;
+    uint64_t row = 0;
+    struct vector columns[n->build_columns + 2];
+    for (uint32_t c = 0; c < l->rows.chunk_count && !status; c++) {
+        struct batch batch;
+        uint64_t grains[ROWS_CHUNK], places[ROWS_CHUNK];
+        rows_chunk(&l->rows, c, &batch);
+        for (uint16_t i = 0; i < batch.row_count; i++, row++) {
+            while (row >= l->segments[segment].first + l->segments[segment].count)
+                segment++;
+            grains[i] = l->segments[segment].grain;
+            places[i] = l->sequence++;
+        }
+        memcpy(columns, batch.columns, n->build_columns * sizeof *columns);
+        columns[n->build_columns] = (struct vector){ .values = grains, .width = 8 };
+        columns[n->build_columns + 1] = (struct vector){ .values = places, .width = 8 };
+        batch.columns = columns;
+        batch.column_count = (uint16_t)(n->build_columns + 2);
+        status = spill_set_add(l->spilled, &batch, NULL, batch.row_count, l->hashes + (uint64_t)c * ROWS_CHUNK);
+    }
+    arena_reset(l->rows_arena);
+    rows_open(&l->rows, l->rows_arena, n->build_types, n->build_columns);
+    l->hashes = NULL;
+    l->hash_capacity = 0;
+    l->segments = NULL;
+    l->segment_count = l->segment_capacity = 0;
+    return status;
+}
+
+enum status join_spill_probe(struct probe_local *l, const struct batch *batch, const row_pos *positions)
+{
+    struct join_node *n = (struct join_node *)l->local.op;
+    if (!l->spilled) {
+        l->spilled = arena_new(n->op.again, struct spill_set);
+        spill_set_open(l->spilled, n->op.run, arena_open(n->op.again, "spilled probe rows"), n->probe_types, (uint16_t)(n->left_count + 2));
+    }
+    struct vector columns[n->left_count + 2];
+    uint64_t places[BATCH_MAX], grain = batch->grain;
+    for (uint16_t k = 0; k < batch->selected_count; k++)
+        places[positions ? positions[k] : k] = l->sequence++;
+    memcpy(columns, batch->columns, n->left_count * sizeof *columns);
+    columns[n->left_count] = (struct vector){ .values = &grain, .width = 8, .constant = true };
+    columns[n->left_count + 1] = (struct vector){ .values = places, .width = 8 };
+    struct batch some = { .columns = columns, .column_count = (uint16_t)(n->left_count + 2), .row_count = batch->row_count };
+    return spill_set_add(l->spilled, &some, positions, batch->selected_count, l->hashes);
+}
+
+/* ---- results, each with its place ---- */
+
+static enum status results_write(struct probe_local *l)
+{
+    struct join_node *n = (struct join_node *)l->local.op;
+    enum status status = STATUS_OK;
+    for (uint32_t c = 0; c < l->waiting.chunk_count && !status; c++) {
+        struct batch batch;
+        rows_chunk(&l->waiting, c, &batch);
+        status = spill_write(l->results, &batch);
+    }
+    arena_reset(l->waiting_arena);
+    rows_open(&l->waiting, l->waiting_arena, n->result_types, (uint16_t)(n->output_count + 2));
+    return status;
+}
+
+/* probe NULL: build rows that nobody matched; their places stand in the build store's last columns. left: the output's rows in the probe
+ * batch; NULL: they are at the same positions. */
+enum status join_spill_result(struct probe_local *l, const struct batch *probe, const struct batch *out, const row_pos *left)
+{
+    struct join_node *n = (struct join_node *)l->local.op;
+    uint64_t grains[BATCH_MAX], places[BATCH_MAX];
+    memcpy(l->tagged, out->columns, n->output_count * sizeof *l->tagged);
+    for (uint16_t k = 0; k < out->selected_count; k++) {
+        uint16_t i = batch_row(out, k);
+        if (probe) {
+            const struct vector *grain = &probe->columns[n->left_count], *place = &probe->columns[n->left_count + 1];
+            uint16_t from = left ? left[i] : i;
+            grains[i] = VECTOR(uint64_t, grain, from);
+            places[i] = VECTOR(uint64_t, place, from);
+        } else {
+            struct place p = n->places[l->kept_right[k]];
+            const struct rows *rows = &n->stores[p.store]->rows;
+            grains[i] = ((const uint64_t *)rows_column(rows, p.row, n->build_columns)->values)[rows_at(p.row)];
+            places[i] = ((const uint64_t *)rows_column(rows, p.row, (uint16_t)(n->build_columns + 1))->values)[rows_at(p.row)];
+        }
+    }
+    l->tagged[n->output_count] = (struct vector){ .values = grains, .width = 8 };
+    l->tagged[n->output_count + 1] = (struct vector){ .values = places, .width = 8 };
+    struct batch tagged = *out;
+    tagged.columns = l->tagged;
+    tagged.column_count = (uint16_t)(n->output_count + 2);
+    rows_append(&l->waiting, &tagged);
+    return l->waiting.count >= ROWS_CHUNK ? results_write(l) : STATUS_OK;
+}
+
+/* ---- the join ---- */
+
+struct stream { struct spill_reader reader; struct batch batch; uint16_t at; bool end; };
+static uint64_t tag(const struct stream *s, uint16_t from_end) { return ((const uint64_t *)s->batch.columns[s->batch.column_count - from_end].values)[s->at]; }
+static bool stream_before(const struct stream *a, const struct stream *b)
+{
+    uint64_t x = tag(a, 2), y = tag(b, 2);
+    return x != y ? x < y : tag(a, 1) < tag(b, 1);
+}
+static enum status stream_step(struct stream *s)
+{
+    if (++s->at < s->batch.row_count)
+        return STATUS_OK;
+    s->at = 0;
+    return spill_read(&s->reader, &s->batch, &s->end);
+}
+static struct stream *stream_least(struct stream *streams, uint32_t count)
+{
+    struct stream *least = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (!streams[i].end && (!least || stream_before(&streams[i], least)))
+            least = &streams[i];
+    return least;
+}
+
+/* The build rows of a partition, from all workers' files in row order, in one store. */
+static enum status load_partition(struct join_node *n, struct build_local **files, uint32_t file_count, uint32_t partition, struct arena *arena, struct build_local *store)
+{
+    struct stream *streams = arena_array(arena, struct stream, file_count + 1);
+    enum status status = STATUS_OK;
+    uint32_t count = 0;
+    for (uint32_t f = 0; f < file_count && !status; f++) {
+        struct spill_file *file = files[f]->spilled ? files[f]->spilled->files[partition] : NULL;
+        if (!file)
+            continue;
+        spill_read_from_start(file, arena_open(arena, "build file"), &streams[count].reader);
+        status = spill_read(&streams[count].reader, &streams[count].batch, &streams[count].end);
+        count++;
+    }
+    rows_open(&store->rows, arena, n->spill_types, (uint16_t)(n->build_columns + 2));
+    while (!status) {
+        struct stream *s = stream_least(streams, count);
+        if (!s)
+            break;
+        if (count == 1) {                /* one file: it is in order as it is */
+            rows_append(&store->rows, &s->batch);
+            s->at = (uint16_t)(s->batch.row_count - 1);
+        } else {
+            row_pos at = s->at;
+            rows_append_some(&store->rows, &s->batch, &at, 1);
+        }
+        status = stream_step(s);
+    }
+    if (status)
+        return status;
+    store->hashes = arena_alloc(arena, (store->rows.count + 1) * sizeof *store->hashes);
+    for (uint32_t c = 0; c < store->rows.chunk_count; c++) {
+        struct vector keys[n->op.plan->key_count + 1];
+        for (uint16_t k = 0; k < n->op.plan->key_count; k++)
+            keys[k] = store->rows.chunks[c].columns[n->key_column[k]];
+        hash_columns(n->key_types, keys, n->op.plan->key_count, NULL, store->rows.chunks[c].count, store->hashes + (uint64_t)c * ROWS_CHUNK);
+    }
+    store->segments = arena_new(arena, struct segment);
+    store->segments[0].count = store->rows.count;
+    store->segment_count = 1;
+    return STATUS_OK;
+}
+
+static enum status join_partition(struct probe_local *l, struct build_local **files, uint32_t file_count, uint32_t partition)
+{
+    struct join_node *n = (struct join_node *)l->local.op;
+    struct arena *again = n->op.again, *arena = arena_open(again, "partition");
+    struct build_local store = {0}, *stores[1] = { &store };
+    n->op.again = arena;                 /* the table is this partition's */
+    enum status status = load_partition(n, files, file_count, partition, arena, &store);
+    n->stores = stores;
+    n->store_count = 1;
+    if (!status)
+        status = join_table_make(n);
+    n->any_row = true;                   /* of all partitions together */
+    if (!status && n->keep_null_rows)
+        n->matched = arena_zero(arena, n->count + 1u);
+    struct spill_file *file = l->spilled ? l->spilled->files[partition] : NULL;
+    if (!status && file) {
+        struct spill_reader reader;
+        spill_read_from_start(file, arena_open(arena, "probe file"), &reader);
+        for (bool end = false; !status && !end;) {
+            struct batch batch;
+            status = spill_read(&reader, &batch, &end);
+            if (!status && !end)
+                status = join_probe(&l->local, &batch);
+            if (!status)
+                status = run_check(l->local.worker);
+        }
+    }
+    if (!status && n->keep_null_rows) {
+        /* unmatched build rows come after all others, in build order: their grains are behind every probe row's */
+        status = results_write(l);
+        struct spill_file *matched = l->results;
+        l->results = l->unmatched[partition];
+        if (!status)
+            status = join_unmatched(&l->local);
+        if (!status)
+            status = results_write(l);
+        l->results = matched;
+    }
+    if (!status)
+        status = results_write(l);
+    n->op.again = again;
+    n->matched = NULL;
+    n->heads = NULL;
+    arena_close(arena);
+    return status;
+}
+
+static enum status merge_results(struct probe_local *l, struct spill_file **files, bool unmatched)
+{
+    struct join_node *n = (struct join_node *)l->local.op;
+    struct arena *arena = arena_open(NULL, "merge"), *kept = arena_open(arena, "rows");
+    struct stream *streams = arena_array(arena, struct stream, SPILL_PARTITIONS);
+    enum status status = STATUS_OK;
+    for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
+        spill_read_from_start(files[p], arena_open(arena, "results"), &streams[p].reader);
+        status = spill_read(&streams[p].reader, &streams[p].batch, &streams[p].end);
+    }
+    struct rows rows;
+    uint64_t grain = 0;
+    rows_open(&rows, kept, n->op.plan->types, n->output_count);
+    while (!status) {
+        struct stream *s = stream_least(streams, SPILL_PARTITIONS);
+        uint64_t next = !s ? 0 : unmatched ? n->last_grain + 1 : tag(s, 2);
+        if (rows.count && (!s || rows.count == BATCH_ROWS || next != grain)) {
+            struct batch batch;
+            rows_chunk(&rows, 0, &batch);
+            batch.grain = grain;
+            status = run_check(l->local.worker);
+            if (!status)
+                status = local_push(&l->local, &batch);
+            if (!status)
+                status = run_deliver(l->local.worker->run);
+            arena_reset(kept);
+            rows_open(&rows, kept, n->op.plan->types, n->output_count);
+        }
+        if (!s || status)
+            break;
+        row_pos at = s->at;
+        grain = next;
+        rows_append_some(&rows, &s->batch, &at, 1);
+        status = stream_step(s);
+    }
+    arena_close(arena);
+    return status;
+}
+
+enum status join_spill_finish(struct probe_local *l)
+{
+    struct join_node *n = (struct join_node *)l->local.op;
+    struct build_local **files = n->stores;
+    uint32_t file_count = n->store_count;
+    struct spill_file *results[SPILL_PARTITIONS] = { NULL }, *unmatched[SPILL_PARTITIONS] = { NULL };
+    enum status status = l->spilled ? spill_set_flush(l->spilled) : STATUS_OK;
+    if (!l->waiting_arena) {
+        l->waiting_arena = arena_open(l->local.worker->arena, "join results");
+        l->tagged = arena_array(l->local.worker->arena, struct vector, n->output_count + 2u);
+    }
+    rows_open(&l->waiting, l->waiting_arena, n->result_types, (uint16_t)(n->output_count + 2));
+    l->unmatched = unmatched;
+    for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
+        status = spill_open(n->op.run, n->result_types, (uint16_t)(n->output_count + 2), &results[p]);
+        if (!status && n->keep_null_rows)
+            status = spill_open(n->op.run, n->result_types, (uint16_t)(n->output_count + 2), &unmatched[p]);
+        l->results = results[p];
+        if (!status)
+            status = join_partition(l, files, file_count, p);
+        if (!status && n->op.counters)
+            n->op.counters->spilled_bytes += spill_bytes(results[p]);
+    }
+    l->results = NULL;
+    n->stores = files;
+    n->store_count = file_count;
+    if (l->spilled)
+        spill_set_close(l->spilled);
+    l->spilled = NULL;
+    if (!status)
+        status = merge_results(l, results, false);
+    if (!status && n->keep_null_rows)
+        status = merge_results(l, unmatched, true);
+    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
+        if (results[p])
+            spill_close(results[p]);
+        if (unmatched[p])
+            spill_close(unmatched[p]);
+    }
+    return status;
+}

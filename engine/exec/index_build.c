@@ -354,7 +354,8 @@ static enum status fill_tree(struct build *b)
     struct btree_build *tree;
     xid_t xid;
     enum status status = txn_id(b->run.txn, &xid);
-    qsort(b->entries, b->count, sizeof *b->entries, compare_entries);
+    if (b->count)
+        qsort(b->entries, b->count, sizeof *b->entries, compare_entries);
     uint32_t count = b->run_count + 1;
     struct stream *streams = arena_array(b->arena, struct stream, count);
     for (uint32_t r = 0; r < count && !status; r++) {

@@ -246,6 +246,7 @@ struct copy_in {
     bool crlf;                                                /* lines end in \r\n: the last \r of a line isn't data */
     bool line_end_known;
     const char *context_column; struct field context_field;
+    struct field context_record;                              /* the line that is being taken apart; no bytes: none */
     struct arena *arena;                                      /* of the batch */
     struct batch batch;
     uint16_t rows;
@@ -342,8 +343,10 @@ static enum status record_next(struct copy_in *in, size_t *start, size_t *end, b
         }
         scan = i - source->at;
         if (source->ended) {
-            if (quoted)
+            if (quoted) {
+                in->context_record = (struct field){.bytes = source->bytes + source->at, .length = source->length - source->at};
                 return error_set(STATUS_BAD_COPY, "unterminated CSV quoted field");
+            }
             if (source->at == source->length) {
                 *more = false;
                 return STATUS_OK;
@@ -584,6 +587,8 @@ static void row_context(struct copy_in *in)
     if (in->context_column)
         error_context("COPY %s, line %llu, column %s: \"%.*s\"", in->table->name, (unsigned long long)in->line, in->context_column,
                       (int)(in->context_field.length < 100 ? in->context_field.length : 100), (const char *)in->context_field.bytes);
+    else if (in->context_record.bytes)
+        error_context("COPY %s, line %llu: \"%.*s\"", in->table->name, (unsigned long long)in->line, (int)(in->context_record.length < 100 ? in->context_record.length : 100), (const char *)in->context_record.bytes);
     else
         error_context("COPY %s, line %llu", in->table->name, (unsigned long long)in->line);
 }
@@ -608,6 +613,7 @@ static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
     while (more) {
         size_t start = 0, end = 0;
         in->line++;
+        in->context_record.bytes = NULL;
         enum status status = record_next(in, &start, &end, &more);
         if (status)
             return status;
@@ -632,6 +638,7 @@ static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
             continue;
         }
         uint16_t count;
+        in->context_record = (struct field){.bytes = bytes, .length = length};
         if (in->column_count == 0) {
             count = 0;
             if (length)
@@ -643,6 +650,7 @@ static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
         }
         if (count < in->column_count)
             return error_set(STATUS_BAD_COPY, "missing data for column \"%s\"", in->names[count]);
+        in->context_record.bytes = NULL;
         status = row_put(in);
         if (status)
             return status;
@@ -802,8 +810,11 @@ static enum status copy_from(struct session *session, const char *sql, const str
     in.defaults = writes->defaults;
     if (s->file) {
         in.source.file = fopen(s->file, "rb");
-        if (!in.source.file)
-            return error_set(errno == ENOENT ? STATUS_UNDEFINED_FILE : STATUS_IO, "could not open file \"%s\" for reading: %s", s->file, strerror(errno));
+        if (!in.source.file) {
+            status = error_set(errno == ENOENT ? STATUS_UNDEFINED_FILE : STATUS_IO, "could not open file \"%s\" for reading: %s", s->file, strerror(errno));
+            error_hint("COPY FROM instructs the PostgreSQL server process to read a file. You may want a client-side facility such as psql's \\copy.");
+            return status;
+        }
     } else {
         status = session->client->copy_in(session->client, options->format == COPY_BINARY, in.column_count);
         if (status)

@@ -9,6 +9,7 @@ client=$BUILD/tests/server/crash_client
 SERVER=$BUILD/crash/crabtree
 if [ -n "$REFERENCE" ]; then ok "power: skipped"; exit 0; fi
 if [ ! -x "$SERVER" ]; then bad "power: $SERVER is not built"; exit 1; fi
+shopt -s nullglob
 RANDOM=$seed
 options="-c shared_buffers=4MB -c checkpoint_timeout=1 -c max_wal_size=16MB -c autovacuum_naptime=1"
 dead() { tail -n 8 "$server_log" | sed 's/^/        | /'; }

@@ -17,7 +17,7 @@ SELECT id, region FROM sales GROUP BY id ORDER BY id LIMIT 2;
 SELECT sum(qty) FROM sales WHERE sum(qty) > 1;
 SELECT sum(sum(qty)) FROM sales;
 SELECT region FROM sales HAVING true;
-SELECT count(DISTINCT region), count(DISTINCT product), sum(DISTINCT qty), count(DISTINCT (region, product)) FROM sales;
+SELECT count(DISTINCT region), count(DISTINCT product), sum(DISTINCT qty) FROM sales;
 SELECT DISTINCT product FROM sales ORDER BY product;
 SELECT DISTINCT region, product FROM sales ORDER BY 1, 2;
 SELECT DISTINCT ON (region) region, id, price FROM sales ORDER BY region, price DESC NULLS LAST;
@@ -28,7 +28,6 @@ SELECT count(*) FILTER (WHERE qty > 2), sum(price) FILTER (WHERE region = 'south
 SELECT bool_and(qty > 0), bool_or(qty > 6), every(price > 0) FROM sales;
 SELECT product, region, sum(qty) FROM sales GROUP BY ROLLUP (product, region) ORDER BY 1, 2, 3;
 SELECT product, region, sum(qty), grouping(product, region) FROM sales GROUP BY GROUPING SETS ((product), (region), ()) ORDER BY 4, 1, 2;
-SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY qty), mode() WITHIN GROUP (ORDER BY product) FROM sales;
 SELECT id FROM sales ORDER BY qty DESC NULLS LAST, id LIMIT 3;
 SELECT id FROM sales ORDER BY qty, id LIMIT 2 OFFSET 2;
 SELECT id FROM sales ORDER BY 1 OFFSET 5;

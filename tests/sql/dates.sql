@@ -23,7 +23,7 @@ SELECT date_trunc('month', timestamp '2024-05-06 07:08:09'), date_trunc('hour', 
 SELECT date_trunc('fortnight', timestamp '2024-05-06');
 SELECT extract(fortnight FROM timestamp '2024-05-06');
 SELECT to_char(timestamp '2024-05-06 17:08:09', 'YYYY-MM-DD HH24:MI:SS'), to_char(date '2024-05-06', 'Day, DD Mon YYYY'), to_char(timestamp '2024-05-06 17:08:09', 'HH12:MI AM'), to_char(date '2024-05-06', 'FMMonth FMDDth');
-SELECT to_date('06.05.2024', 'DD.MM.YYYY'), to_timestamp('2024-05-06 07:08', 'YYYY-MM-DD HH24:MI'), to_timestamp(0), make_date(2024, 5, 6), make_interval(days => 3), make_timestamp(2024, 5, 6, 7, 8, 9.5);
+SELECT to_date('06.05.2024', 'DD.MM.YYYY'), to_timestamp('2024-05-06 07:08', 'YYYY-MM-DD HH24:MI'), to_timestamp(0), make_date(2024, 5, 6), make_timestamp(2024, 5, 6, 7, 8, 9.5);
 SELECT make_date(2024, 2, 30);
 SELECT date '2024-01-01' < date '2024-01-02', date '2024-01-01' = timestamp '2024-01-01', timestamp '2024-01-01' < timestamptz '2024-01-02', interval '1 month' = interval '30 days', interval '24 hours' = interval '1 day';
 SELECT interval '1 day' * 3, interval '1 hour' / 4, interval '1 month' * 1.5, interval '1 day' + interval '1 hour', -interval '1 day', justify_hours(interval '36 hours'), justify_days(interval '45 days');

@@ -58,7 +58,6 @@ DECLARE n NO SCROLL CURSOR FOR SELECT id FROM c ORDER BY id;
 FETCH 2 FROM n;
 FETCH PRIOR FROM n;
 ROLLBACK;
-SHOW work_mem;
 SET work_mem = '8MB';
 SHOW work_mem;
 SET LOCAL work_mem = '16MB';

@@ -110,6 +110,7 @@
     X(LIMIT_EXCEEDED,            "54000", "program limit exceeded")                        \
     X(TOO_COMPLEX,               "54001", "stack depth limit exceeded")                    \
     X(TOO_MANY_COLUMNS,          "54011", "too many columns")                              \
+    X(TOO_MANY_ARGUMENTS,        "54023", "too many arguments")                            \
     X(OBJECT_NOT_READY,          "55000", "object not in prerequisite state")              \
     X(OBJECT_IN_USE,             "55006", "object in use")                                 \
     X(CANNOT_CHANGE_NOW,         "55P02", "cannot change runtime parameter")               \

@@ -19,7 +19,7 @@ enum status evaluation_open(const struct program *p, struct run *run, struct are
     e->registers = arena_array(arena, struct vector, p->register_count + 1u);
     e->made = arena_array(arena, struct made, p->register_count + 1u);
     e->selections = arena_array(arena, struct selection, p->selection_count);
-    for (uint16_t r = 0; r < p->register_count; r++) {
+    for (uint32_t r = 0; r < p->register_count; r++) {
         const struct program_register *reg = &p->registers[r];
         e->registers[r].width = reg->type.width;
         if (reg->kind == REGISTER_CONSTANT)
@@ -31,7 +31,7 @@ enum status evaluation_open(const struct program *p, struct run *run, struct are
     }
     if (p->subquery_count) {
         e->subqueries = arena_array(arena, struct subquery *, p->subquery_count);
-        for (uint16_t i = 0; i < p->subquery_count; i++) {
+        for (uint32_t i = 0; i < p->subquery_count; i++) {
             enum status status = subquery_open(run, p->subqueries[i], &e->subqueries[i]);
             if (status)
                 return status;
@@ -49,7 +49,7 @@ static struct arena *scratch(struct evaluation *e)
 }
 
 /* Room for row_count values; the null array zeroed. */
-static struct vector *make_room(struct evaluation *e, uint16_t r, uint16_t row_count)
+static struct vector *make_room(struct evaluation *e, uint32_t r, uint16_t row_count)
 {
     struct made *m = &e->made[r];
     struct vector *v = &e->registers[r];
@@ -83,11 +83,11 @@ static row_pos *selection_room(struct evaluation *e, struct selection *s, uint16
 /* ---- calls ---- */
 
 /* The union of the arguments' nulls into the (zeroed) null array. True when there may be any; *all: every row is null. */
-static bool union_nulls(const struct vector *args, uint16_t count, uint8_t *nulls, uint16_t row_count, bool *all)
+static bool union_nulls(const struct vector *args, uint32_t count, uint8_t *nulls, uint16_t row_count, bool *all)
 {
     bool any = false;
     *all = false;
-    for (uint16_t a = 0; a < count; a++) {
+    for (uint32_t a = 0; a < count; a++) {
         if (!args[a].nulls)
             continue;
         if (args[a].constant) {
@@ -106,10 +106,10 @@ static bool union_nulls(const struct vector *args, uint16_t count, uint8_t *null
 }
 
 static enum status call(struct evaluation *e, const struct step *step, const struct selection *sel, kernel_fn kernel, const void *data, bool strict,
-                        const struct vector *args, uint16_t arg_count, const struct sql_type *arg_types, struct sql_type type, bool foldable)
+                        const struct vector *args, uint32_t arg_count, const struct sql_type *arg_types, struct sql_type type, bool foldable)
 {
     bool constant = foldable;
-    for (uint16_t a = 0; a < arg_count && constant; a++)
+    for (uint32_t a = 0; a < arg_count && constant; a++)
         constant = args[a].constant;
     uint16_t row_count = constant ? 1 : e->row_count;
     struct vector *out = make_room(e, step->out, row_count);
@@ -143,7 +143,7 @@ static enum status step_call(struct evaluation *e, const struct step *step, cons
     struct vector few[FUNCTION_ARGS_MAX], *args = few;
     if (step->arg_count > FUNCTION_ARGS_MAX)
         args = arena_alloc(scratch(e), step->arg_count * sizeof *args);
-    for (uint16_t a = 0; a < step->arg_count; a++)
+    for (uint32_t a = 0; a < step->arg_count; a++)
         args[a] = e->registers[step->args[a]];
     const struct scalar *s = step->scalar;
     return call(e, step, sel, s->call.kernel, s->call.data, s->call.function && s->call.function->strict, args, step->arg_count, step->arg_types, s->type, step->foldable);
@@ -377,7 +377,7 @@ static void step_extreme(struct evaluation *e, const struct step *step, const st
     e->made[step->out].nulls_dirty = true;
     for (EACH(sel, i)) {
         out->nulls[i] = 1;
-        for (uint16_t a = 0; a < step->arg_count; a++) {
+        for (uint32_t a = 0; a < step->arg_count; a++) {
             const struct vector *in = &e->registers[step->args[a]];
             if (vector_null(in, i))
                 continue;
@@ -426,7 +426,7 @@ static void step_in_list(struct evaluation *e, const struct step *step, const st
             null = !found && step->in_set->has_null;
         } else if (!null) {
             bool unknown = false;
-            for (uint16_t a = 1; a < step->arg_count && !found; a++) {
+            for (uint32_t a = 1; a < step->arg_count && !found; a++) {
                 const struct vector *item = &e->registers[step->args[a]];
                 if (vector_null(item, i))
                     unknown = true;
@@ -534,7 +534,7 @@ static enum status nest_arrays(struct evaluation *e, const struct step *step, ui
     struct array_view first = {0};
     struct value *all = NULL;
     uint32_t count = 0;
-    for (uint16_t a = 0; a < step->arg_count; a++) {
+    for (uint32_t a = 0; a < step->arg_count; a++) {
         const struct vector *in = &e->registers[step->args[a]];
         struct array_view view = {0};
         if (!vector_null(in, i))
@@ -583,7 +583,7 @@ static enum status step_array(struct evaluation *e, const struct step *step, con
                 return e->error_at = i, status;
             continue;
         }
-        for (uint16_t a = 0; a < step->arg_count; a++) {
+        for (uint32_t a = 0; a < step->arg_count; a++) {
             const struct vector *in = &e->registers[step->args[a]];
             memset(&items[a], 0, sizeof items[a]);
             if (vector_null(in, i))
@@ -668,7 +668,7 @@ static enum status steps_run(struct evaluation *e, const struct batch *batch)
     e->error_at = NO_ROW;
     e->selections[0].rows = batch->all_selected ? NULL : batch->selection;
     e->selections[0].count = batch->selected_count;
-    for (uint16_t r = 0; r < p->register_count; r++) {
+    for (uint32_t r = 0; r < p->register_count; r++) {
         const struct program_register *reg = &p->registers[r];
         if (reg->kind == REGISTER_COLUMN)
             e->registers[r] = batch->columns[reg->index];
@@ -712,7 +712,7 @@ enum status evaluation_run(struct evaluation *e, const struct batch *batch, stru
     enum status status = steps_run(e, batch);
     *error_at = e->error_at;
     if (!status)
-        for (uint16_t i = 0; i < e->program->output_count; i++)
+        for (uint32_t i = 0; i < e->program->output_count; i++)
             out[i] = e->registers[e->program->outputs[i]];
     return status;
 }

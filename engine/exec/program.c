@@ -13,10 +13,10 @@ struct compiler {
     struct arena *arena;
     struct program *program;
     uint32_t step_capacity;
-    uint16_t register_capacity;
+    uint32_t register_capacity;
 };
 
-static struct step *step_add(struct compiler *c, enum step_kind kind, uint16_t sel, const struct scalar *scalar)
+static struct step *step_add(struct compiler *c, enum step_kind kind, uint32_t sel, const struct scalar *scalar)
 {
     struct program *p = c->program;
     if (p->step_count == c->step_capacity) {
@@ -29,13 +29,13 @@ static struct step *step_add(struct compiler *c, enum step_kind kind, uint16_t s
     return step;
 }
 
-static enum status register_add(struct compiler *c, struct program_register r, uint16_t *out)
+static enum status register_add(struct compiler *c, struct program_register r, uint32_t *out)
 {
     struct program *p = c->program;
     if (p->register_count == c->register_capacity) {
-        if (c->register_capacity >= 32768)
+        if (c->register_capacity >= 1u << 26)
             return error_set(STATUS_TOO_COMPLEX, "expression is too complex");
-        uint16_t grown = c->register_capacity ? (uint16_t)(c->register_capacity * 2) : 8;
+        uint32_t grown = c->register_capacity ? (uint32_t)(c->register_capacity * 2) : 8;
         p->registers = arena_grow(c->arena, p->registers, c->register_capacity * sizeof r, grown * sizeof r);
         c->register_capacity = grown;
     }
@@ -44,9 +44,9 @@ static enum status register_add(struct compiler *c, struct program_register r, u
     return STATUS_OK;
 }
 
-static enum status load(struct compiler *c, enum register_kind kind, struct sql_type type, uint16_t index, uint16_t *out)
+static enum status load(struct compiler *c, enum register_kind kind, struct sql_type type, uint32_t index, uint32_t *out)
 {
-    for (uint16_t i = 0; i < c->program->register_count; i++)
+    for (uint32_t i = 0; i < c->program->register_count; i++)
         if (c->program->registers[i].kind == kind && c->program->registers[i].index == index)
             return *out = i, STATUS_OK;
     if (kind == REGISTER_OUTER)
@@ -54,26 +54,26 @@ static enum status load(struct compiler *c, enum register_kind kind, struct sql_
     return register_add(c, (struct program_register){ .kind = kind, .type = type, .index = index }, out);
 }
 
-static enum status made(struct compiler *c, struct sql_type type, uint16_t *out)
+static enum status made(struct compiler *c, struct sql_type type, uint32_t *out)
 {
     return register_add(c, (struct program_register){ .kind = REGISTER_MADE, .type = type }, out);
 }
 
-static enum status selection_add(struct compiler *c, uint16_t *out)
+static enum status selection_add(struct compiler *c, uint32_t *out)
 {
-    if (c->program->selection_count >= 32768)
+    if (c->program->selection_count >= 1u << 26)
         return error_set(STATUS_TOO_COMPLEX, "expression is too complex");
     *out = c->program->selection_count++;
     return STATUS_OK;
 }
 
-static enum status compile(struct compiler *, struct scalar *, uint16_t sel, uint16_t *out);
+static enum status compile(struct compiler *, struct scalar *, uint32_t sel, uint32_t *out);
 
-static enum status compile_args(struct compiler *c, struct scalar *const *args, uint16_t count, uint16_t sel, uint16_t **out, const struct sql_type **types)
+static enum status compile_args(struct compiler *c, struct scalar *const *args, uint32_t count, uint32_t sel, uint32_t **out, const struct sql_type **types)
 {
-    *out = arena_array(c->arena, uint16_t, count + 1u);
+    *out = arena_array(c->arena, uint32_t, count + 1u);
     struct sql_type *t = arena_array(c->arena, struct sql_type, count + 1u);
-    for (uint16_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         enum status status = compile(c, args[i], sel, &(*out)[i]);
         if (status)
             return status;
@@ -83,7 +83,7 @@ static enum status compile_args(struct compiler *c, struct scalar *const *args, 
     return STATUS_OK;
 }
 
-static enum status narrow(struct compiler *c, enum step_kind kind, uint16_t condition, uint16_t sel, uint16_t *sel_out, uint16_t *sel_rest)
+static enum status narrow(struct compiler *c, enum step_kind kind, uint32_t condition, uint32_t sel, uint32_t *sel_out, uint32_t *sel_rest)
 {
     enum status status = selection_add(c, sel_out);
     if (!status && sel_rest)
@@ -98,7 +98,7 @@ static enum status narrow(struct compiler *c, enum step_kind kind, uint16_t cond
     return STATUS_OK;
 }
 
-static void copy(struct compiler *c, enum step_kind kind, uint16_t from, uint16_t to, uint16_t sel, bool first)
+static void copy(struct compiler *c, enum step_kind kind, uint32_t from, uint32_t to, uint32_t sel, bool first)
 {
     struct step *step = step_add(c, kind, sel, NULL);
     step->arg_count = 1;
@@ -108,18 +108,18 @@ static void copy(struct compiler *c, enum step_kind kind, uint16_t from, uint16_
 }
 
 /* AND, OR: the first argument is copied, each later one is evaluated on the rows still undecided. */
-static enum status compile_logic(struct compiler *c, struct scalar *s, uint16_t sel, uint16_t *out)
+static enum status compile_logic(struct compiler *c, struct scalar *s, uint32_t sel, uint32_t *out)
 {
     bool is_and = s->kind == SCALAR_AND;
-    uint16_t arg;
+    uint32_t arg;
     enum status status = compile(c, s->args[0], sel, &arg);
     if (!status)
         status = made(c, s->type, out);
     if (status)
         return status;
     copy(c, STEP_COPY, arg, *out, sel, true);
-    for (uint16_t i = 1; i < s->arg_count && !status; i++) {
-        uint16_t open;
+    for (int32_t i = 1; i < s->arg_count && !status; i++) {
+        uint32_t open;
         status = narrow(c, is_and ? STEP_WHERE_NOT_FALSE : STEP_WHERE_NOT_TRUE, *out, sel, &open, NULL);
         if (!status)
             status = compile(c, s->args[i], open, &arg);
@@ -130,13 +130,13 @@ static enum status compile_logic(struct compiler *c, struct scalar *s, uint16_t 
     return status;
 }
 
-static enum status compile_case(struct compiler *c, struct scalar *s, uint16_t sel, uint16_t *out)
+static enum status compile_case(struct compiler *c, struct scalar *s, uint32_t sel, uint32_t *out)
 {
     enum status status = made(c, s->type, out);
     copy(c, STEP_PUT_NULL, 0, *out, sel, true);
-    uint16_t i = 0;
+    int32_t i = 0;
     for (; i + 1 < s->arg_count && !status; i += 2) {
-        uint16_t condition, hit, rest, value;
+        uint32_t condition, hit, rest, value;
         status = compile(c, s->args[i], sel, &condition);
         if (!status)
             status = narrow(c, STEP_WHERE_TRUE, condition, sel, &hit, &rest);
@@ -148,7 +148,7 @@ static enum status compile_case(struct compiler *c, struct scalar *s, uint16_t s
         sel = rest;
     }
     if (!status && i < s->arg_count) {
-        uint16_t value;
+        uint32_t value;
         status = compile(c, s->args[i], sel, &value);
         if (!status)
             copy(c, STEP_COPY, value, *out, sel, false);
@@ -156,17 +156,17 @@ static enum status compile_case(struct compiler *c, struct scalar *s, uint16_t s
     return status;
 }
 
-static enum status compile_coalesce(struct compiler *c, struct scalar *s, uint16_t sel, uint16_t *out)
+static enum status compile_coalesce(struct compiler *c, struct scalar *s, uint32_t sel, uint32_t *out)
 {
-    uint16_t value;
+    uint32_t value;
     enum status status = made(c, s->type, out);
-    for (uint16_t i = 0; i < s->arg_count && !status; i++) {
+    for (int32_t i = 0; i < s->arg_count && !status; i++) {
         status = compile(c, s->args[i], sel, &value);
         if (status)
             break;
         copy(c, STEP_COPY, value, *out, sel, i == 0);
         if (i + 1 < s->arg_count) {
-            uint16_t open;
+            uint32_t open;
             status = narrow(c, STEP_WHERE_NULL, value, sel, &open, NULL);
             sel = open;
         }
@@ -179,7 +179,7 @@ static struct in_set *in_set_make(struct arena *arena, const struct scalar *s)
 {
     if (s->arg_count < 4)
         return NULL;
-    for (uint16_t i = 1; i < s->arg_count; i++)
+    for (int32_t i = 1; i < s->arg_count; i++)
         if (s->args[i]->kind != SCALAR_CONST)
             return NULL;
     struct sql_type type = s->args[0]->type;
@@ -194,7 +194,7 @@ static struct in_set *in_set_make(struct arena *arena, const struct scalar *s)
     set->mask = size - 1;
     set->slots = arena_alloc(arena, size * sizeof *set->slots);
     memset(set->slots, 0xff, size * sizeof *set->slots);
-    for (uint16_t i = 1; i < s->arg_count; i++) {
+    for (int32_t i = 1; i < s->arg_count; i++) {
         if (s->args[i]->constant.null) {
             set->has_null = true;
             continue;
@@ -216,7 +216,7 @@ static struct in_set *in_set_make(struct arena *arena, const struct scalar *s)
     return set;
 }
 
-static enum status compile(struct compiler *c, struct scalar *s, uint16_t sel, uint16_t *out)
+static enum status compile(struct compiler *c, struct scalar *s, uint32_t sel, uint32_t *out)
 {
     enum step_kind kind;
     switch (s->kind) {
@@ -245,15 +245,15 @@ static enum status compile(struct compiler *c, struct scalar *s, uint16_t sel, u
         return error_set(STATUS_FEATURE_NOT_SUPPORTED, "row expressions are not supported here");
     }
 
-    uint16_t *args, arg_count = s->arg_count;
+    uint32_t *args, arg_count = s->arg_count;
     const struct sql_type *types;
     struct in_set *set = kind == STEP_IN_LIST ? in_set_make(c->arena, s) : NULL;
     if (kind == STEP_CALL && s->call.kernel == NULL)
         return error_set(STATUS_FEATURE_NOT_SUPPORTED, "set-returning functions are not allowed here");
     enum status status;
     if (kind == STEP_SUBQUERY) {         /* its registers: outer values, then the operands of ANY */
-        uint16_t outer = s->subquery.outer_count;
-        arg_count = (uint16_t)(outer + s->arg_count);
+        uint32_t outer = s->subquery.outer_count;
+        arg_count = (uint32_t)(outer + s->arg_count);
         struct scalar **all = arena_array(c->arena, struct scalar *, arg_count + 1u);
         memcpy(all, s->subquery.outer_values, outer * sizeof *all);
         if (s->arg_count)
@@ -284,15 +284,15 @@ static enum status compile(struct compiler *c, struct scalar *s, uint16_t sel, u
     return STATUS_OK;
 }
 
-enum status program_compile(struct arena *arena, struct scalar *const *exprs, uint16_t count, struct program **out)
+enum status program_compile(struct arena *arena, struct scalar *const *exprs, uint32_t count, struct program **out)
 {
     struct compiler c = { .arena = arena, .program = arena_new(arena, struct program) };
     struct program *p = *out = c.program;
     p->selection_count = 1;
     p->output_count = count;
-    p->outputs = arena_array(arena, uint16_t, count + 1u);
+    p->outputs = arena_array(arena, uint32_t, count + 1u);
     p->filter_selection = NO_SELECTION;
-    for (uint16_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         enum status status = compile(&c, exprs[i], 0, &p->outputs[i]);
         if (status)
             return status;
@@ -300,17 +300,17 @@ enum status program_compile(struct arena *arena, struct scalar *const *exprs, ui
     return STATUS_OK;
 }
 
-static enum status compile_conjunct(struct compiler *c, struct scalar *s, uint16_t *sel)
+static enum status compile_conjunct(struct compiler *c, struct scalar *s, uint32_t *sel)
 {
     if (s->kind == SCALAR_AND) {
-        for (uint16_t i = 0; i < s->arg_count; i++) {
+        for (int32_t i = 0; i < s->arg_count; i++) {
             enum status status = compile_conjunct(c, s->args[i], sel);
             if (status)
                 return status;
         }
         return STATUS_OK;
     }
-    uint16_t condition, left;
+    uint32_t condition, left;
     enum status status = compile(c, s, *sel, &condition);
     if (!status)
         status = narrow(c, STEP_WHERE_TRUE, condition, *sel, &left, NULL);
@@ -327,7 +327,7 @@ enum status program_compile_filter(struct arena *arena, struct scalar *filter, s
     struct compiler c = { .arena = arena, .program = arena_new(arena, struct program) };
     struct program *p = *out = c.program;
     p->selection_count = 1;
-    uint16_t sel = 0;
+    uint32_t sel = 0;
     enum status status = compile_conjunct(&c, filter, &sel);
     p->filter_selection = sel;
     return status;
@@ -338,10 +338,10 @@ bool program_serial(const struct program *p)
     return p && p->subquery_count;
 }
 
-bool program_reads(const struct program *p, uint16_t column)
+bool program_reads(const struct program *p, uint32_t column)
 {
     if (p)
-        for (uint16_t i = 0; i < p->register_count; i++)
+        for (uint32_t i = 0; i < p->register_count; i++)
             if (p->registers[i].kind == REGISTER_COLUMN && p->registers[i].index == column)
                 return true;
     return false;

@@ -21,33 +21,33 @@ enum step_kind {
 
 struct step {
     enum step_kind kind;
-    uint16_t out;                        /* register */
-    uint16_t sel, sel_out, sel_rest;     /* selections; NO_SELECTION */
-    uint16_t arg_count, *args;           /* registers */
+    uint32_t out;                        /* register */
+    uint32_t sel, sel_out, sel_rest;     /* selections; NO_SELECTION */
+    uint32_t arg_count, *args;           /* registers */
     bool     first;                      /* COPY, PUT_NULL: the first writer of a merged register: make room */
     bool     foldable;                   /* CALL: all arguments constant at run time gives a constant */
     const struct sql_type *arg_types;
     const struct scalar *scalar;
     struct in_set *in_set;               /* IN_LIST of constants */
-    uint16_t subquery;                   /* number among the program's */
+    uint32_t subquery;                   /* number among the program's */
 };
-#define NO_SELECTION 0xFFFF
+#define NO_SELECTION UINT32_MAX
 
 enum register_kind { REGISTER_COLUMN, REGISTER_CONSTANT, REGISTER_PARAMETER, REGISTER_OUTER, REGISTER_MADE };
 struct program_register {
     enum register_kind kind;
     struct sql_type type;
-    uint16_t index;                      /* column, parameter, slot */
+    uint32_t index;                      /* column, parameter, slot */
     const struct value *constant;
 };
 
 struct program {
     struct step *steps; uint32_t step_count;
-    struct program_register *registers; uint16_t register_count;
-    uint16_t selection_count;            /* number 0 is the batch's */
-    uint16_t *outputs; uint16_t output_count;
-    uint16_t filter_selection;           /* of a filter: the selection that is left */
-    uint16_t subquery_count; const struct scalar **subqueries;
+    struct program_register *registers; uint32_t register_count;
+    uint32_t selection_count;            /* number 0 is the batch's */
+    uint32_t *outputs; uint32_t output_count;
+    uint32_t filter_selection;           /* of a filter: the selection that is left */
+    uint32_t subquery_count; const struct scalar **subqueries;
     bool reads_outer;
 };
 

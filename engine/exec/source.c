@@ -317,7 +317,7 @@ static enum status function_source(struct local *local)
     l->args = arena_array(arena, struct value, plan->set_arg_count + 1u);
     struct sql_type *types = arena_array(arena, struct sql_type, plan->set_arg_count + 1u);
     bool any_null = false;
-    for (uint16_t a = 0; a < plan->set_arg_count; a++) {
+    for (uint32_t a = 0; a < plan->set_arg_count; a++) {
         enum status status = run_scalar_in(local->worker->run, arena, plan->set_args[a], &l->args[a]);
         if (status)
             return status;
@@ -368,14 +368,14 @@ static enum status project_set_open(struct exec_node *op)
     const struct plan *plan = op->plan;
     uint32_t total = 0;
     for (uint16_t c = 0; c < plan->column_count; c++)
-        total += is_set_call(plan->exprs[c]) ? plan->exprs[c]->arg_count : 1u;
+        total += (uint32_t)(is_set_call(plan->exprs[c]) ? plan->exprs[c]->arg_count : 1);
     struct scalar **all = arena_array(op->run->arena, struct scalar *, total + 1);
     n->first_arg = arena_array(op->run->arena, uint16_t, plan->column_count + 1u);
     for (uint16_t c = 0; c < plan->column_count; c++) {
         struct scalar *s = plan->exprs[c];
         n->first_arg[c] = n->output_count;
         if (is_set_call(s))
-            for (uint16_t a = 0; a < s->arg_count; a++)
+            for (int32_t a = 0; a < s->arg_count; a++)
                 all[n->output_count++] = s->args[a];
         else
             all[n->output_count++] = s;
@@ -424,7 +424,7 @@ static enum status project_set_row(struct project_set_local *l, const struct bat
         struct value *args = arena_array(l->arena, struct value, s->arg_count + 1u);
         struct sql_type *types = arena_array(l->arena, struct sql_type, s->arg_count + 1u);
         bool any_null = false;
-        for (uint16_t a = 0; a < s->arg_count; a++) {
+        for (int32_t a = 0; a < s->arg_count; a++) {
             const struct vector *v = &l->inputs[n->first_arg[c] + a];
             types[a] = s->args[a]->type;
             if (vector_null(v, i))

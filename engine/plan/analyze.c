@@ -153,7 +153,7 @@ static struct scalar *whole_row(struct planner *p, const struct space *space, in
     struct scalar *row = scalar_new(p->arena, SCALAR_ROW, type_make(OID_RECORD, -1), position);
     row->args = arena_array(p->arena, struct scalar *, space->column_count ? space->column_count : 1);
     for (uint32_t i = 0; i < space->column_count; i++) row->args[i] = space->columns[i].value;
-    row->arg_count = (uint16_t)space->column_count;
+    row->arg_count = (int32_t)space->column_count;
     return row;
 }
 

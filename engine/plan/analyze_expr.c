@@ -17,7 +17,7 @@ static struct scalar *new_args(struct planner *p, enum scalar_kind kind, struct 
 {
     struct scalar *s = scalar_new(p->arena, kind, type, position);
     s->args = arena_copy(p->arena, args, (count ? count : 1) * sizeof *args);
-    s->arg_count = (uint16_t)count;
+    s->arg_count = (int32_t)count;
     return s;
 }
 
@@ -193,24 +193,24 @@ static enum status compare_rows(struct planner *p, const char *schema, const cha
     return STATUS_OK;
 }
 
-/* The kernel of an operator between two types, for ANY, IN (SELECT) and the like; sides are coerced as it wants them. */
+/* The kernel of an operator between a left side and a column of some type, for ANY, IN (SELECT) and the like; the left side is
+ * coerced as it wants it. A constant on the left is bound as if it were none, so that nothing is folded away. */
 static enum status operator_for(struct planner *p, const char *schema, const char *name, struct scalar *left, struct sql_type right, int position,
-                                const struct operator **op_out, struct scalar **left_out, struct sql_type *right_out)
+                                struct scalar **left_out, struct scalar **call_out)
 {
-    struct scalar *r = scalar_new(p->arena, SCALAR_COLUMN, right, position), *call;
-    if (schema && strcmp(schema, "pg_catalog") != 0)
-        return fail_at(p, position, STATUS_UNDEFINED_FUNCTION, "operator does not exist: %s.%s", schema, name);
-    /* A null on the left would fold the whole call away: a column of its type stands in for it. */
-    bool null = left->kind == SCALAR_CONST && left->constant.null;
-    struct scalar *l = null ? scalar_new(p->arena, SCALAR_COLUMN, left->type.oid == OID_UNKNOWN ? right : left->type, left->position) : left;
-    TRY(make_operator(p, schema, name, l, r, position, &call));
+    struct scalar *r = scalar_new(p->arena, SCALAR_COLUMN, right, position), *probe = left, *call;
+    if (left->kind == SCALAR_CONST) {
+        if (left->type.oid == OID_UNKNOWN) TRY(coerce(p, left, type_make(right.oid, -1), CAST_IMPLICIT, left->position, &left));
+        probe = scalar_new(p->arena, SCALAR_COLUMN, left->type, position);
+    }
+    TRY(make_operator(p, schema, name, probe, r, position, &call));
     if (call->type.oid != OID_BOOL)
         return fail_at(p, position, STATUS_WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires operator to yield boolean");
-    bool ambiguous;
-    *op_out = call->operator ? call->operator : find_operator(name, l->type.oid, right.oid, &ambiguous);
     if (call->kind != SCALAR_CALL || call->arg_count != 2) return fail_at(p, position, STATUS_INTERNAL, "operator %s cannot be bound", name);
-    *left_out = null ? scalar_null(p->arena, call->args[0]->type, left->position) : call->args[0];
-    *right_out = call->args[1]->type;
+    *call_out = call;
+    *left_out = call->args[0];
+    if (probe != left) TRY(coerce(p, left, call->args[0]->type, CAST_IMPLICIT, left->position, left_out));
+    if (left->kind == SCALAR_CONST && left->constant.null) *left_out = scalar_null(p->arena, call->args[0]->type, left->position);
     return STATUS_OK;
 }
 
@@ -252,15 +252,15 @@ static enum status bind_quantified(struct planner *p, struct scope *scope, const
     s->subquery.datas = arena_array(p->arena, const void *, count);
     struct sql_type *wanted = arena_array(p->arena, struct sql_type, count);
     for (int i = 0; i < count; i++) {
-        const struct operator *op;
-        TRY(operator_for(p, schema, name, items[i], q->targets[i]->type, position, &op, &items[i], &wanted[i]));
-        s->operator = op;
+        struct scalar *call;
+        TRY(operator_for(p, schema, name, items[i], q->targets[i]->type, position, &items[i], &call));
+        wanted[i] = call->args[1]->type;
+        s->operator = call->operator;
     }
     TRY(query_coerce(p, &s->subquery.query, wanted, CAST_IMPLICIT, "IN"));
     for (int i = 0; i < count; i++) {    /* bound again: the forms are known now */
-        struct scalar *r = scalar_new(p->arena, SCALAR_COLUMN, s->subquery.query->targets[i]->type, position), *call;
-        TRY(make_operator(p, schema, name, items[i], r, position, &call));
-        items[i] = call->args[0];
+        struct scalar *call;
+        TRY(operator_for(p, schema, name, items[i], s->subquery.query->targets[i]->type, position, &items[i], &call));
         s->subquery.functions[i] = call->call.function;
         s->subquery.kernels[i] = call->call.kernel;
         s->subquery.datas[i] = call->call.data;
@@ -348,20 +348,19 @@ static enum status bind_any(struct planner *p, struct scope *scope, const struct
     if (!info || !info->element_oid)
         return fail_at(p, e->position, STATUS_WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side");
     element = type_make(info->element_oid, -1);
-    const struct operator *op;
-    struct sql_type right;
-    TRY(operator_for(p, e->any.schema, e->any.name, left, element, e->position, &op, &left, &right));
+    struct scalar *call;
+    TRY(operator_for(p, e->any.schema, e->any.name, left, element, e->position, &left, &call));
+    struct sql_type right = call->args[1]->type;
     if (right.oid != element.oid) {
         bool binary = false;
         uint32_t want = type_array_of(right.oid);
         /* the same bytes under another name (varchar[] for text) need no work */
         if (!(cast_find(element.oid, right.oid, CAST_IMPLICIT, &binary) == NULL && binary)) TRY(coerce(p, array, type_make(want, -1), CAST_IMPLICIT, e->position, &array));
     }
-    struct scalar *r = scalar_new(p->arena, SCALAR_COLUMN, right, e->position), *call;
-    TRY(make_operator(p, e->any.schema, e->any.name, left, r, e->position, &call));
-    struct scalar *args[2] = { call->args[0], array };
+    TRY(operator_for(p, e->any.schema, e->any.name, left, right, e->position, &left, &call));
+    struct scalar *args[2] = { left, array };
     struct scalar *s = new_args(p, SCALAR_ANY_ARRAY, bool_type(), e->position, args, 2);
-    s->operator = op;
+    s->operator = call->operator;
     s->any.function = call->call.function;
     s->any.kernel = call->call.kernel;
     s->any.data = call->call.data;
@@ -673,6 +672,8 @@ static enum status bind_function(struct planner *p, struct scope *scope, const s
                                  uint16_t *set_count, struct sql_type *set_result, struct scalar **out)
 {
     const char *name = e->function.name, *schema = e->function.schema;
+    if (e->function.arguments.count > 100)
+        return fail_at(p, e->position, STATUS_TOO_MANY_ARGUMENTS, "cannot pass more than 100 arguments to a function");
     uint16_t count = (uint16_t)e->function.arguments.count;
     if (schema && strcmp(schema, "pg_catalog") != 0 && strcmp(schema, "information_schema") != 0) {
         struct scalar **args = arena_array(p->arena, struct scalar *, count ? count : 1);
@@ -831,7 +832,7 @@ static enum status bind_is(struct planner *p, struct scope *scope, const struct 
         }
         TRY(bind_node(p, scope, e->is.operand, &s));
         if (s->kind == SCALAR_ROW) {
-            struct scalar **items = arena_copy(p->arena, s->args, (s->arg_count ? s->arg_count : 1u) * sizeof *items);
+            struct scalar **items = arena_copy(p->arena, s->args, (size_t)(s->arg_count ? s->arg_count : 1) * sizeof *items);
             for (int i = 0; i < s->arg_count; i++) items[i] = new_args(p, kind, bool_type(), e->position, &items[i], 1);
             *out = make_bool_list(p, SCALAR_AND, items, s->arg_count, e->position);
             return STATUS_OK;

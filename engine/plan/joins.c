@@ -262,7 +262,7 @@ static void derive_filters(struct problem *b, const struct scalar *s, itemset ma
         if (!all || arms.count < 2) continue;
         struct scalar *filter = scalar_new(p->arena, SCALAR_OR, s->type, s->position);
         filter->args = arms.items;
-        filter->arg_count = (uint16_t)arms.count;
+        filter->arg_count = (int32_t)arms.count;
         scalars_add(p->arena, &b->items[i].filters, filter);
     }
 }
@@ -877,7 +877,12 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
     memset(b.item_of, -1, p->rel_count ? p->rel_count : 1u);
     struct scalars conditions = { 0 }, constant = { 0 };
     if (count == 1 && !nodes[0]->rel && nodes[0]->join == PLAN_FULL) {
-        TRY(plan_full(p, q, nodes[0], wanted, out, layout));
+        struct scalars all = { 0 };      /* what is wanted above, and what the conditions read */
+        for (uint32_t i = 0; i < wanted->count; i++) scalars_add(p->arena, &all, wanted->items[i]);
+        for (uint32_t i = 0; where && i < where->count; i++)
+            for (uint32_t r = 0; r < p->rel_count; r++)
+                if (under(nodes[0], (uint16_t)r)) collect_vars(p, where->items[i], (uint16_t)r, &all);
+        TRY(plan_full(p, q, nodes[0], &all, out, layout));
         if (where) TRY(filter_node(p, *out, layout, where, fmax(1, (*out)->rows * 0.5), out));
         return STATUS_OK;
     }

@@ -185,7 +185,7 @@ static bool match_condition(struct planner *p, struct rel *r, const struct index
         if (!array) return false;
         struct scalar *a = scalar_new(p->arena, SCALAR_ARRAY, type_make(array, -1), s->position);
         a->args = items;
-        a->arg_count = (uint16_t)(s->arg_count - 1);
+        a->arg_count = (int32_t)(s->arg_count - 1);
         out->kind = MATCH_IN;
         out->value = a;
         return true;

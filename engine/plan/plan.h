@@ -47,7 +47,7 @@ struct scalar {
     enum scalar_kind kind;
     struct sql_type type;
     int   position;                      /* in the SQL text, for errors; 0 none */
-    uint16_t arg_count;
+    int32_t arg_count;                   /* as many as memory holds: IN lists and ORs are long */
     struct scalar **args;
     uint8_t form;                        /* enum call_form of a CALL; ANY_ARRAY: see any */
     const struct operator *operator;     /* of a CALL with CALL_OPERATOR, of ANY_ARRAY; else NULL. For EXPLAIN */

@@ -88,7 +88,7 @@ struct scalar *scalar_and(struct arena *arena, struct scalar **items, uint32_t c
     if (count == 1)
         return items[0];
     struct scalar *s = scalar_new(arena, SCALAR_AND, type_make(OID_BOOL, -1), items[0]->position);
-    s->arg_count = (uint16_t)count;
+    s->arg_count = (int32_t)count;
     s->args = arena_copy(arena, items, count * sizeof *items);
     return s;
 }

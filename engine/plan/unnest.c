@@ -247,7 +247,7 @@ static struct scalar *or_as_list(struct planner *p, const struct scalar *s)
     if (!type_hashable(items[0]->type.oid)) return NULL;
     struct scalar *list = scalar_new(p->arena, SCALAR_IN_LIST, s->type, s->position);
     list->args = items;
-    list->arg_count = (uint16_t)(s->arg_count + 1);
+    list->arg_count = (int32_t)(s->arg_count + 1);
     list->operator = first->operator;
     return list;
 }
@@ -298,7 +298,7 @@ static void factor_or(struct planner *p, struct scalar *s, struct scalars *out)
     if (vanished) return;
     struct scalar *rest = scalar_copy(p->arena, s);
     rest->args = arms.items;
-    rest->arg_count = (uint16_t)arms.count;
+    rest->arg_count = (int32_t)arms.count;
     scalars_add(p->arena, out, rest);
 }
 

@@ -13,7 +13,7 @@ char scalar_volatility(const struct scalar *s)
     const struct function *f = s->kind == SCALAR_CALL ? s->call.function : s->kind == SCALAR_ANY_ARRAY ? s->any.function : NULL;
     if (f)
         worst = f->volatility;
-    for (uint16_t i = 0; i < s->arg_count && worst != VOLATILE; i++) {
+    for (int32_t i = 0; i < s->arg_count && worst != VOLATILE; i++) {
         char inner = scalar_volatility(s->args[i]);
         if (inner == VOLATILE || (inner == STABLE && worst == IMMUTABLE))
             worst = inner;

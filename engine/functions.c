@@ -26,7 +26,7 @@ enum status run_rows(struct kernel_call *call, row_function function)
         struct value result = value_null();
         if (call->out->nulls[i])
             continue;
-        for (uint16_t a = 0; a < call->arg_count && a < FUNCTION_ARGS_MAX; a++)
+        for (uint32_t a = 0; a < call->arg_count && a < FUNCTION_ARGS_MAX; a++)
             args[a] = value_get(call->arg_types[a], &call->args[a], i);
         enum status status = c.session ? STATUS_OK : error_set(STATUS_INTERNAL, "this function needs a session");
         if (!status)

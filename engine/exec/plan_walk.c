@@ -13,7 +13,7 @@ static void walk_scalar(struct walk *w, const struct scalar *s)
 {
     if (!s)
         return;
-    for (uint16_t i = 0; i < s->arg_count; i++)
+    for (int32_t i = 0; i < s->arg_count; i++)
         walk_scalar(w, s->args[i]);
     switch (s->kind) {
     case SCALAR_OUTER:

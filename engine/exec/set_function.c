@@ -11,7 +11,7 @@ static enum status series_int(struct set_call *c)
 {
     uint8_t width = c->arg_types[0].width;
     __int128 at[3] = { 0, 0, 1 };
-    for (uint16_t i = 0; i < c->arg_count && i < 3; i++)
+    for (uint32_t i = 0; i < c->arg_count && i < 3; i++)
         at[i] = width == 4 ? c->args[i].i4 : c->args[i].i8;
     if (at[2] == 0)
         return error_set(STATUS_INVALID_PARAMETER_VALUE, "step size cannot equal zero");
@@ -31,7 +31,7 @@ static enum status series_numeric(struct set_call *c)
 {
     struct numeric n[3];
     numeric_set(&n[2], 1, 0);
-    for (uint16_t i = 0; i < c->arg_count && i < 3; i++) {
+    for (uint32_t i = 0; i < c->arg_count && i < 3; i++) {
         struct vector v;
         vector_of_value(&v, &c->args[i], c->arg_types[i].width);
         numeric_read(c->arg_types[i], &v, 0, &n[i]);
@@ -124,7 +124,7 @@ static enum status unnest(struct set_call *c)
     struct value **elements = arena_array(c->arena, struct value *, c->arg_count);
     struct value *row = arena_array(c->arena, struct value, c->column_count > c->arg_count ? c->column_count : c->arg_count);
     uint32_t count = 0;
-    for (uint16_t a = 0; a < c->arg_count; a++) {
+    for (uint32_t a = 0; a < c->arg_count; a++) {
         if (c->args[a].null)
             continue;
         array_open(c->args[a].v, &views[a]);
@@ -134,7 +134,7 @@ static enum status unnest(struct set_call *c)
     }
     enum status status = STATUS_OK;
     for (uint32_t i = 0; i < count && !status; i++) {
-        for (uint16_t a = 0; a < c->arg_count; a++)
+        for (uint32_t a = 0; a < c->arg_count; a++)
             row[a] = i < views[a].count ? elements[a][i] : (struct value){ .null = true };
         status = c->row(c, row);
     }

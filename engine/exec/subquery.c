@@ -159,7 +159,7 @@ static enum status take_any(struct row_receiver *receiver, const struct batch *b
     uint8_t *result = arena_alloc(r->arena, n), *nulls = arena_alloc(r->arena, n);
     memset(result, 1, n);
     memset(nulls, 0, n);
-    for (uint16_t c = 0; c < s->arg_count; c++) {
+    for (int32_t c = 0; c < s->arg_count; c++) {
         const struct vector *v = &r->e->registers[r->step->args[outer + c]];
         struct vector args[2], out;
         args[0] = (struct vector){ .values = (uint8_t *)v->values + vector_at(v, r->at) * width_bytes(v->width), .nulls = v->nulls ? v->nulls + vector_at(v, r->at) : NULL, .width = v->width, .constant = true };

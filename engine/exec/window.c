@@ -57,7 +57,7 @@ static enum status window_open(struct exec_node *op)
         item->item = w;
         item->first_arg = (uint16_t)(n->left_count + n->output_count);
         item->arg_types = &n->types[item->first_arg];
-        for (uint16_t a = 0; a < w->arg_count; a++) {
+        for (uint32_t a = 0; a < w->arg_count; a++) {
             n->types[n->left_count + n->output_count] = w->args[a]->type;
             exprs[n->output_count++] = w->args[a];
         }
@@ -307,7 +307,7 @@ static enum status add_rows(struct window_local *l, const struct item *item, voi
                 const struct vector *filter = at(l, j, item->filter);
                 take = !vector_null(filter, p) && VECTOR(uint8_t, filter, p);
             }
-            for (uint16_t a = 0; a < w->arg_count && take && w->aggregate->strict; a++)
+            for (uint32_t a = 0; a < w->arg_count && take && w->aggregate->strict; a++)
                 take = !vector_null(&args[a], p);
             if (take)
                 positions[count++] = p;

@@ -11,7 +11,7 @@ static void note_columns(const struct scalar *s, bool *columns)
         return;
     if (s->kind == SCALAR_COLUMN)
         columns[s->column] = true;
-    for (uint16_t i = 0; i < s->arg_count; i++)
+    for (int32_t i = 0; i < s->arg_count; i++)
         note_columns(s->args[i], columns);
 }
 

@@ -246,6 +246,8 @@ struct copy_in {
     bool crlf;                                                /* lines end in \r\n: the last \r of a line isn't data */
     bool line_end_known;
     const char *context_column; struct field context_field;
+    struct varlen context_line;                               /* the record under way, or {NULL, 0} */
+    uint64_t *row_lines; struct varlen *row_texts;            /* of the batch's rows, for errors met when it is written */
     struct field context_record;                              /* the line that is being taken apart; no bytes: none */
     struct arena *arena;                                      /* of the batch */
     struct batch batch;
@@ -512,6 +514,8 @@ static void batch_new(struct copy_in *in)
     arena_reset(in->arena);
     const struct table *table = in->table;
     in->rows = 0;
+    in->row_lines = arena_alloc(in->arena, BATCH_ROWS * sizeof *in->row_lines);
+    in->row_texts = arena_alloc(in->arena, BATCH_ROWS * sizeof *in->row_texts);
     in->batch = (struct batch){.column_count = table->column_count, .columns = arena_array(in->arena, struct vector, table->column_count)};
     for (uint16_t c = 0; c < table->column_count; c++) {
         uint8_t width = table->columns[c].type.width;
@@ -526,8 +530,18 @@ static enum status batch_flush(struct copy_in *in)
     in->batch.row_count = in->batch.selected_count = in->rows;
     in->batch.all_selected = true;
     enum status status = row_writer_rows(in->writer, &in->batch);
-    if (!status)
+    if (!status) {
         batch_new(in);
+        return STATUS_OK;
+    }
+    bool before;
+    int row = row_writer_failed_row(in->writer, &before);
+    in->context_line = (struct varlen){0};
+    if (row >= 0) {
+        in->line = in->row_lines[row];
+        if (before)                                           /* PostgreSQL shows the line of a row that it hasn't buffered yet */
+            in->context_line = in->row_texts[row];
+    }
     return status;
 }
 
@@ -577,6 +591,10 @@ static enum status row_put(struct copy_in *in)
         if (status)
             return status;
     }
+    in->row_lines[in->rows] = in->line;
+    in->row_texts[in->rows] = in->context_line;
+    if (in->context_line.length)
+        in->row_texts[in->rows].bytes = arena_copy(in->arena, in->context_line.bytes, in->context_line.length);
     if (++in->rows == BATCH_ROWS)
         return batch_flush(in);
     return STATUS_OK;
@@ -589,6 +607,9 @@ static void row_context(struct copy_in *in)
                       (int)(in->context_field.length < 100 ? in->context_field.length : 100), (const char *)in->context_field.bytes);
     else if (in->context_record.bytes)
         error_context("COPY %s, line %llu: \"%.*s\"", in->table->name, (unsigned long long)in->line, (int)(in->context_record.length < 100 ? in->context_record.length : 100), (const char *)in->context_record.bytes);
+    else if (in->context_line.length)
+        error_context("COPY %s, line %llu: \"%.*s%s\"", in->table->name, (unsigned long long)in->line, (int)(in->context_line.length < 100 ? in->context_line.length : 100),
+                      (const char *)in->context_line.bytes, in->context_line.length > 100 ? "..." : "");
     else
         error_context("COPY %s, line %llu", in->table->name, (unsigned long long)in->line);
 }
@@ -621,6 +642,7 @@ static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
             break;
         const uint8_t *bytes = in->source.bytes + start;
         size_t length = end - start;
+        in->context_line = (struct varlen){.bytes = bytes, .length = (uint32_t)length};
         if (length == 2 && bytes[0] == '\\' && bytes[1] == '.') {       /* end of data: what follows is thrown away */
             do {
                 in->source.at = in->source.length;
@@ -738,6 +760,8 @@ static enum status copy_in_binary(struct copy_in *in, uint64_t *rows)
         }
         if (!status && in->column_count < in->table->column_count)
             status = row_defaults(in);
+        in->row_lines[in->rows] = in->line;
+        in->row_texts[in->rows] = (struct varlen){0};
         if (!status && ++in->rows == BATCH_ROWS)
             status = batch_flush(in);
         (*rows)++;
@@ -783,7 +807,9 @@ static enum status copy_from(struct session *session, const char *sql, const str
     (void)sql;
     struct arena *arena = session->statement_arena;
     const struct table *table;
-    enum status status = catalog_open(session, s->relation, LOCK_ROW_EXCLUSIVE, &table);
+    struct relation_name name = *s->relation;
+    name.position = 0;                                        /* PostgreSQL draws no caret here */
+    enum status status = catalog_open(session, &name, LOCK_ROW_EXCLUSIVE, &table);
     if (status)
         return status;
     if (table->kind != RELATION_TABLE || table->virtual_table)
@@ -977,7 +1003,9 @@ static enum status copy_to(struct session *session, const char *sql, const struc
     enum status status;
     if (s->relation) {                                        /* COPY t TO: as SELECT its columns FROM t */
         const struct table *table;
-        status = catalog_open(session, s->relation, LOCK_ACCESS_SHARE, &table);
+        struct relation_name name = *s->relation;
+        name.position = 0;
+        status = catalog_open(session, &name, LOCK_ACCESS_SHARE, &table);
         if (status)
             return status;
         if (table->kind == RELATION_VIEW) {

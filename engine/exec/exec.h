@@ -37,6 +37,8 @@ enum status exec_scalar(struct session *, const struct scalar *, const struct va
 struct row_writer;
 enum status row_writer_open(struct session *, struct arena *, const struct table *, struct row_writer **out) MUST_CHECK;
 enum status row_writer_rows(struct row_writer *, const struct batch *rows /* table's columns in order */) MUST_CHECK;
+/* After an error of row_writer_rows: position of the row it is about, -1 none; *before: no row of that batch had been written yet. */
+int         row_writer_failed_row(const struct row_writer *, bool *before);
 enum status row_writer_close(struct row_writer *) MUST_CHECK;          /* deferred checks of the statement */
 
 /* Workers: threads that live as long as the server. */

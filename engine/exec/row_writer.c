@@ -36,6 +36,12 @@ enum status row_writer_rows(struct row_writer *w, const struct batch *rows)
     return status ? status : session_check_interrupts();
 }
 
+int row_writer_failed_row(const struct row_writer *w, bool *before)
+{
+    *before = w->writer->failed_before;
+    return w->writer->failed_row == NO_ROW ? -1 : w->writer->failed_row;
+}
+
 enum status row_writer_close(struct row_writer *w)
 {
     enum status status = table_writer_finish(w->writer);

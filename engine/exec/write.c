@@ -148,6 +148,8 @@ enum status table_writer_complete(struct table_writer *w, struct batch *rows)
 {
     const struct table *t = w->table;
     uint16_t at;
+    w->failed_row = NO_ROW;
+    w->failed_before = true;
     if (w->generated) {
         struct vector made[w->generated_count];
         enum status status = evaluation_run(w->generated, rows, made, &at);
@@ -199,12 +201,14 @@ enum status table_writer_complete(struct table_writer *w, struct batch *rows)
     if (check != NO_ROW) {
         enum status status = error_set(STATUS_CHECK_VIOLATION, "new row for relation \"%s\" violates check constraint \"%s\"", t->name, w->writes->check_names[check]);
         describe_row(w, rows, check_row);
+        w->failed_row = check_row;
         error_names(t->schema_name, t->name, NULL, w->writes->check_names[check]);
         return status;
     }
     if (wrong != NO_ROW) {
         enum status status = error_set(STATUS_NOT_NULL_VIOLATION, "null value in column \"%s\" of relation \"%s\" violates not-null constraint", t->columns[column].name, t->name);
         describe_row(w, rows, wrong);
+        w->failed_row = wrong;
         error_names(t->schema_name, t->name, t->columns[column].name, NULL);
         return status;
     }
@@ -321,6 +325,8 @@ enum status table_writer_index(struct table_writer *w, const struct batch *rows,
 
 enum status table_writer_insert(struct table_writer *w, const struct batch *rows, uint64_t *row_ids)
 {
+    w->failed_row = NO_ROW;
+    w->failed_before = false;
     if (rows->selected_count == 0)
         return STATUS_OK;
     enum status status = heap_insert(&w->table->heap, w->run->txn, rows, row_ids, false);
@@ -329,7 +335,8 @@ enum status table_writer_insert(struct table_writer *w, const struct batch *rows
     if (w->table->index_count) {
         status = table_writer_index_values(w, rows);
         for (uint16_t n = 0; n < rows->selected_count && !status; n++)
-            status = table_writer_index(w, rows, batch_row(rows, n), row_ids[n], NULL, false, NULL);
+            if ((status = table_writer_index(w, rows, batch_row(rows, n), row_ids[n], NULL, false, NULL)))
+                w->failed_row = batch_row(rows, n);
     }
     if (w->table->foreign_key_count)
         for (uint16_t n = 0; n < rows->selected_count && !status; n++)

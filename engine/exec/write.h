@@ -35,6 +35,8 @@ struct table_writer {
     struct foreign_queue *references, *referenced;
     struct text_buffer key;
     struct vector *old_row;              /* one row */
+    uint16_t failed_row;                 /* position of the row that the last error is about; NO_ROW: of none in particular */
+    bool     failed_before;              /* it failed before any row of its batch was written */
 };
 
 enum status table_writer_open(struct run *, struct arena *, const struct table_writes *, struct table_writer **out) MUST_CHECK;

@@ -248,7 +248,6 @@ struct copy_in {
     const char *context_column; struct field context_field;
     struct varlen context_line;                               /* the record under way, or {NULL, 0} */
     uint64_t *row_lines; struct varlen *row_texts;            /* of the batch's rows, for errors met when it is written */
-    struct field context_record;                              /* the line that is being taken apart; no bytes: none */
     struct arena *arena;                                      /* of the batch */
     struct batch batch;
     uint16_t rows;
@@ -346,7 +345,7 @@ static enum status record_next(struct copy_in *in, size_t *start, size_t *end, b
         scan = i - source->at;
         if (source->ended) {
             if (quoted) {
-                in->context_record = (struct field){.bytes = source->bytes + source->at, .length = source->length - source->at};
+                in->context_line = (struct varlen){.bytes = source->bytes + source->at, .length = (uint32_t)(source->length - source->at)};
                 return error_set(STATUS_BAD_COPY, "unterminated CSV quoted field");
             }
             if (source->at == source->length) {
@@ -605,8 +604,6 @@ static void row_context(struct copy_in *in)
     if (in->context_column)
         error_context("COPY %s, line %llu, column %s: \"%.*s\"", in->table->name, (unsigned long long)in->line, in->context_column,
                       (int)(in->context_field.length < 100 ? in->context_field.length : 100), (const char *)in->context_field.bytes);
-    else if (in->context_record.bytes)
-        error_context("COPY %s, line %llu: \"%.*s\"", in->table->name, (unsigned long long)in->line, (int)(in->context_record.length < 100 ? in->context_record.length : 100), (const char *)in->context_record.bytes);
     else if (in->context_line.length)
         error_context("COPY %s, line %llu: \"%.*s%s\"", in->table->name, (unsigned long long)in->line, (int)(in->context_line.length < 100 ? in->context_line.length : 100),
                       (const char *)in->context_line.bytes, in->context_line.length > 100 ? "..." : "");
@@ -634,7 +631,7 @@ static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
     while (more) {
         size_t start = 0, end = 0;
         in->line++;
-        in->context_record.bytes = NULL;
+        in->context_line = (struct varlen){0};
         enum status status = record_next(in, &start, &end, &more);
         if (status)
             return status;
@@ -660,7 +657,6 @@ static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
             continue;
         }
         uint16_t count;
-        in->context_record = (struct field){.bytes = bytes, .length = length};
         if (in->column_count == 0) {
             count = 0;
             if (length)
@@ -672,7 +668,6 @@ static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
         }
         if (count < in->column_count)
             return error_set(STATUS_BAD_COPY, "missing data for column \"%s\"", in->names[count]);
-        in->context_record.bytes = NULL;
         status = row_put(in);
         if (status)
             return status;

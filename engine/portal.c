@@ -167,6 +167,8 @@ enum status prepared_make(struct session *session, const char *name, const char 
     ASSERT(prepared);
     prepared->arena = arena_open(session->arena, "prepared statement");
     prepared->name = arena_strdup(prepared->arena, name);
+    if (parsed && sql[length] == ';')
+        length++;                                             /* pg_prepared_statements shows it */
     prepared->sql = arena_strndup(prepared->arena, sql, length);
     prepared->prepared_us = wall_us();
     struct statement_list list;

@@ -764,7 +764,7 @@ static enum status analyze_set_operation(struct planner *p, struct scope *scope,
     q->set = select->set;
     q->set_all = select->all;
     if (q->left->visible_count != q->right->visible_count)
-        return fail_at(p, select->right->position, STATUS_SYNTAX, "each %s query must have the same number of columns", name);
+        return fail_at(p, select->right->targets.count ? select->right->targets.items[0]->position : select->right->position, STATUS_SYNTAX, "each %s query must have the same number of columns", name);
     int n = q->left->visible_count;
     struct sql_type *types = arena_array(p->arena, struct sql_type, n ? n : 1);
     for (int i = 0; i < n; i++) {

@@ -170,19 +170,27 @@ static enum status insert_row_vectors(struct modify_local *l, const struct batch
     rows->columns = l->columns;
     rows->column_count = columns;
     rows->row_ids = NULL;
-    return table_writer_complete(l->writer, rows);
+    return STATUS_OK;
+}
+
+static enum status insert_rows(void *context, const struct batch *rows)
+{
+    struct modify_local *l = context;
+    enum status status = table_writer_insert(l->writer, rows, l->row_ids);
+    if (status)
+        return status;
+    l->local.worker->run->changed += rows->selected_count;
+    return keep_returning(l, rows);
 }
 
 static enum status insert_batch(struct modify_local *l, const struct batch *batch)
 {
     struct batch rows;
     enum status status = insert_row_vectors(l, batch, &rows);
-    if (!status)
-        status = table_writer_insert(l->writer, &rows, l->row_ids);
     if (status)
         return status;
-    l->local.worker->run->changed += rows.selected_count;
-    return keep_returning(l, &rows);
+    status = table_writer_complete(l->writer, &rows);
+    return status ? table_writer_before_failure(l->writer, &rows, status, insert_rows, l) : insert_rows(l, &rows);
 }
 
 /* ---- ON CONFLICT ---- */
@@ -323,16 +331,17 @@ static enum status conflict_update(struct modify_local *l, const struct batch *r
     return keep_returning(l, &changed);
 }
 
-static enum status insert_on_conflict(struct modify_local *l, const struct batch *batch)
+static enum status insert_each(void *context, const struct batch *complete)
 {
+    struct modify_local *l = context;
     struct modify_node *n = (struct modify_node *)l->local.op;
     const struct modify_info *info = n->op.plan->modify_info;
     const struct table *t = n->op.plan->table;
     struct run *run = l->local.worker->run;
-    struct batch rows;
-    enum status status = insert_row_vectors(l, batch, &rows);
-    for (uint16_t k = 0; k < batch->selected_count && !status; k++) {
-        row_pos i = batch_row(batch, k);
+    struct batch rows = *complete;
+    enum status status = STATUS_OK;
+    for (uint16_t k = 0; k < rows.selected_count && !status; k++) {
+        row_pos i = batch_row(complete, k);
         struct batch one = rows;
         one.selection = &i;
         one.selected_count = 1;
@@ -385,6 +394,16 @@ static enum status insert_on_conflict(struct modify_local *l, const struct batch
         }
     }
     return status;
+}
+
+static enum status insert_on_conflict(struct modify_local *l, const struct batch *batch)
+{
+    struct batch rows;
+    enum status status = insert_row_vectors(l, batch, &rows);
+    if (status)
+        return status;
+    status = table_writer_complete(l->writer, &rows);
+    return status ? table_writer_before_failure(l->writer, &rows, status, insert_each, l) : insert_each(l, &rows);
 }
 
 /* ---- UPDATE, DELETE ---- */
@@ -470,28 +489,41 @@ static enum status change_row(struct modify_local *l, const struct batch *batch,
     }
 }
 
+struct change { struct modify_local *l; const struct batch *batch; };
+
+/* rows: the table's columns and the extra ones; batch: with the row id before them. */
+static enum status change_rows(void *context, const struct batch *rows)
+{
+    struct change *c = context;
+    const struct vector *ids = &c->batch->columns[0];
+    enum status status = STATUS_OK;
+    for (uint16_t k = 0; k < rows->selected_count && !status; k++) {
+        uint16_t i = batch_row(rows, k);
+        if (vector_null(ids, i))
+            continue;
+        status = change_row(c->l, c->batch, rows, i, (uint64_t)VECTOR(int64_t, ids, i));
+        if (!status && k % 64 == 63)
+            status = session_check_interrupts();
+    }
+    return status;
+}
+
 static enum status change_batch(struct modify_local *l, const struct batch *batch)
 {
     struct modify_node *n = (struct modify_node *)l->local.op;
     const struct plan *plan = n->op.plan;
     uint16_t columns = column_count(&n->op), extra = plan->modify_info ? plan->modify_info->extra_count : 0;
-    const struct vector *ids = &batch->columns[0];
     struct batch rows = *batch;
+    struct change change = { .l = l, .batch = batch };
     memcpy(l->columns, batch->columns + 1, (columns + extra) * sizeof *l->columns);
     rows.columns = l->columns;
     rows.column_count = (uint16_t)(columns + extra);
-    enum status status = STATUS_OK;
-    if (plan->modify == MODIFY_UPDATE)
-        status = table_writer_complete(l->writer, &rows);
-    for (uint16_t k = 0; k < batch->selected_count && !status; k++) {
-        uint16_t i = batch_row(batch, k);
-        if (vector_null(ids, i))
-            continue;
-        status = change_row(l, batch, &rows, i, (uint64_t)VECTOR(int64_t, ids, i));
-        if (!status && k % 64 == 63)
-            status = session_check_interrupts();
+    if (plan->modify == MODIFY_UPDATE) {
+        enum status status = table_writer_complete(l->writer, &rows);
+        if (status)
+            return table_writer_before_failure(l->writer, &rows, status, change_rows, &change);
     }
-    return status;
+    return change_rows(&change, &rows);
 }
 
 static enum status modify_take(struct local *local, const struct batch *batch)

@@ -25,14 +25,19 @@ enum status row_writer_open(struct session *session, struct arena *arena, const 
     return status;
 }
 
+static enum status write_rows(void *context, const struct batch *rows)
+{
+    struct row_writer *w = context;
+    return table_writer_insert(w->writer, rows, w->row_ids);
+}
+
 enum status row_writer_rows(struct row_writer *w, const struct batch *rows)
 {
     struct batch mine = *rows;
     memcpy(w->columns, rows->columns, w->writer->table->column_count * sizeof *w->columns);
     mine.columns = w->columns;           /* generated columns are put there */
     enum status status = table_writer_complete(w->writer, &mine);
-    if (!status)
-        status = table_writer_insert(w->writer, &mine, w->row_ids);
+    status = status ? table_writer_before_failure(w->writer, &mine, status, write_rows, w) : write_rows(w, &mine);
     return status ? status : session_check_interrupts();
 }
 

@@ -198,6 +198,7 @@ enum status table_writer_complete(struct table_writer *w, struct batch *rows)
                 break;
             }
     }
+    w->failed_row = check_row;
     if (check != NO_ROW) {
         enum status status = error_set(STATUS_CHECK_VIOLATION, "new row for relation \"%s\" violates check constraint \"%s\"", t->name, w->writes->check_names[check]);
         describe_row(w, rows, check_row);
@@ -213,6 +214,32 @@ enum status table_writer_complete(struct table_writer *w, struct batch *rows)
         return status;
     }
     return STATUS_OK;
+}
+
+enum status table_writer_before_failure(struct table_writer *w, const struct batch *rows, enum status failure,
+                                        enum status (*write)(void *context, const struct batch *before), void *context)
+{
+    struct batch before = *rows;
+    row_pos positions[BATCH_MAX];
+    uint16_t n = 0;
+    if (w->failed_row == NO_ROW)
+        return failure;
+    for (BATCH_EACH(rows, i))
+        if (i < w->failed_row)
+            positions[n++] = i;
+    if (n == 0)
+        return failure;
+    before.selection = positions;
+    before.selected_count = n;
+    before.all_selected = false;
+    struct error saved = {0};
+    error_save(&saved);
+    enum status status = write(context, &before);
+    if (status) {
+        error_free(&saved);
+        return status;
+    }
+    return error_restore(&saved);
 }
 
 /* ---- indexes ---- */

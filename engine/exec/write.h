@@ -40,8 +40,12 @@ struct table_writer {
 };
 
 enum status table_writer_open(struct run *, struct arena *, const struct table_writes *, struct table_writer **out) MUST_CHECK;
-/* assigned NULL: all. rows->columns is changed (generated columns). */
+/* rows->columns is changed (generated columns). */
 enum status table_writer_complete(struct table_writer *, struct batch *rows) MUST_CHECK;
+/* It failed: the rows before that one are still written, for one of them may fail by itself, and it is the first error that counts.
+ * Gives the rows to `write`, then the error back. */
+enum status table_writer_before_failure(struct table_writer *, const struct batch *rows, enum status failure,
+                                        enum status (*write)(void *context, const struct batch *before), void *context) MUST_CHECK;
 enum status table_writer_insert(struct table_writer *, const struct batch *rows, uint64_t *row_ids) MUST_CHECK;
 /* Index entries of the row at position i; arbiter: a violation of that index (NULL: none; with any true: of whichever) isn't an error but *conflict. */
 enum status table_writer_index(struct table_writer *, const struct batch *rows, uint16_t i, uint64_t row_id, const struct index *arbiter, bool any, bool *conflict) MUST_CHECK;

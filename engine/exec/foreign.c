@@ -72,6 +72,7 @@ enum status foreign_note_new(struct table_writer *w, const struct batch *rows, u
 
 enum status foreign_note_old(struct table_writer *w, uint64_t row_id, const struct batch *new_row, uint16_t i, const bool *assigned)
 {
+    w->change_count++;
     for (uint16_t k = 0; k < w->table->referenced_by_count; k++) {
         struct foreign_queue *q = &w->referenced[k];
         uint16_t count = q->key->column_count, columns[count];
@@ -97,6 +98,12 @@ enum status foreign_note_old(struct table_writer *w, uint64_t row_id, const stru
             }
         }
         if (found && !null && !same) {
+            if (q->old_keys.count == q->change_capacity) {
+                uint64_t capacity = q->change_capacity ? q->change_capacity * 2 : 16;
+                q->changes = arena_grow(w->arena, q->changes, q->change_capacity * sizeof *q->changes, capacity * sizeof *q->changes);
+                q->change_capacity = capacity;
+            }
+            q->changes[q->old_keys.count] = w->change_count;
             /* old and new keys go side by side: both or none */
             struct batch one = { .columns = old, .column_count = count, .row_count = 1 };
             row_pos zero = 0, at = i;
@@ -278,6 +285,7 @@ struct action {
     struct foreign_queue *q;
     const struct table *other;           /* the referencing table */
     struct table_writer *writer;         /* for what the action changes; made when needed */
+    const struct index *index;           /* of the referencing table, on the key's columns; NULL none */
     uint64_t row;                        /* number of the key */
     bool updated;                        /* the key changed (else: went) */
     struct arena *arena;
@@ -521,38 +529,59 @@ static enum status key_is_back(struct action *a, bool *back)
     return status;
 }
 
-static enum status check_old(struct table_writer *w, struct foreign_queue *q)
+static enum status action_open(struct action *a, struct table_writer *w, struct foreign_queue *q)
 {
+    *a = (struct action){ .w = w, .q = q, .updated = q->new_keys.count > 0 };
     if (q->old_keys.count == 0)
         return STATUS_OK;
-    struct action a = { .w = w, .q = q, .updated = q->new_keys.count > 0, .arena = arena_open(w->arena, "foreign key") };
-    enum status status = catalog_table(w->run->session, q->key->table, &a.other);
-    if (!status && !a.other)
-        goto done;
-    if (!status)
-        status = lock_relation(w->run->txn, a.other->oid, LOCK_ROW_EXCLUSIVE, LOCK_WAIT);
-    if (status)
-        goto done;
-    enum foreign_action what = a.updated ? q->key->on_update : q->key->on_delete;
-    const struct index *index = index_for(a.other, q->key);
-    for (a.row = 0; a.row < q->old_keys.count && !status; a.row++) {
-        struct snapshot latest;
-        struct ids ids = { .arena = a.arena };
-        bool back = false;
-        latest_snapshot(w->run, &latest);
-        status = index ? find_by_index(&a, index, &latest, &ids) : find_by_scan(&a, &latest, &ids);
-        if (!status && ids.count && what == ACTION_NO_ACTION)
-            status = key_is_back(&a, &back);
-        for (uint64_t k = 0; k < ids.count && !status && !back; k++)
-            status = act(&a, ids.ids[k]);
-        arena_reset(a.arena);
-        if (!status)
-            status = session_check_interrupts();
+    enum status status = catalog_table(w->run->session, q->key->table, &a->other);
+    if (status || !a->other)
+        return status;
+    a->arena = arena_open(w->arena, "foreign key");
+    a->index = index_for(a->other, q->key);
+    return lock_relation(w->run->txn, a->other->oid, LOCK_ROW_EXCLUSIVE, LOCK_WAIT);
+}
+
+/* One key that went. */
+static enum status action_run(struct action *a)
+{
+    struct snapshot latest;
+    struct ids ids = { .arena = a->arena };
+    bool back = false;
+    latest_snapshot(a->w->run, &latest);
+    enum status status = a->index ? find_by_index(a, a->index, &latest, &ids) : find_by_scan(a, &latest, &ids);
+    if (!status && ids.count && (a->updated ? a->q->key->on_update : a->q->key->on_delete) == ACTION_NO_ACTION)
+        status = key_is_back(a, &back);
+    for (uint64_t k = 0; k < ids.count && !status && !back; k++)
+        status = act(a, ids.ids[k]);
+    arena_reset(a->arena);
+    return status ? status : session_check_interrupts();
+}
+
+/* Change by change as the statement made them, and for each the constraints in their order: so it is with PostgreSQL's triggers,
+ * and whether RESTRICT finds a row that CASCADE of another constraint removes hangs on it. */
+static enum status check_old(struct table_writer *w)
+{
+    uint16_t count = w->table->referenced_by_count;
+    struct action actions[count + 1];
+    enum status status = STATUS_OK;
+    uint16_t opened = 0;
+    for (; opened < count && !status; opened++)
+        status = action_open(&actions[opened], w, &w->referenced[opened]);
+    for (uint64_t change = 1; change <= w->change_count && !status; change++)
+        for (uint16_t k = 0; k < count && !status; k++) {
+            struct action *a = &actions[k];
+            if (!a->other || a->row >= a->q->old_keys.count || a->q->changes[a->row] != change)
+                continue;
+            status = action_run(a);
+            a->row++;
+        }
+    for (uint16_t k = 0; k < opened; k++) {
+        if (!status && actions[k].writer)
+            status = table_writer_finish(actions[k].writer);
+        arena_close(actions[k].arena);
     }
-    if (!status && a.writer)
-        status = table_writer_finish(a.writer);
-done:
-    arena_close(a.arena);
+    w->change_count = 0;
     return status;
 }
 
@@ -574,8 +603,9 @@ enum status foreign_check(struct table_writer *w)
         return STATUS_OK;
     txn_next_command(w->run->txn);       /* what the statement did is seen from here on */
     enum status status = STATUS_OK;
-    for (uint16_t k = 0; k < w->table->referenced_by_count && !status; k++) {
-        status = check_old(w, &w->referenced[k]);
+    if (w->table->referenced_by_count)
+        status = check_old(w);
+    for (uint16_t k = 0; k < w->table->referenced_by_count; k++) {
         forget(&w->referenced[k].old_keys);
         forget(&w->referenced[k].new_keys);
     }

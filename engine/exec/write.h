@@ -15,7 +15,7 @@
 struct foreign_queue {                   /* keys to look at when the statement ends */
     const struct foreign_key *key;
     struct rows old_keys, new_keys;      /* of the table's own columns of the key; referenced side: new_keys after an UPDATE */
-    bool watched;                        /* its columns are assigned */
+    uint64_t *changes; uint64_t change_capacity;         /* referenced side, by kept key: which change of the statement it belongs to */
 };
 struct table_writer {
     struct run *run;
@@ -35,6 +35,7 @@ struct table_writer {
     struct foreign_queue *references, *referenced;
     struct text_buffer key;
     struct vector *old_row;              /* one row */
+    uint64_t change_count;               /* rows of a referenced table that went or changed */
     uint16_t failed_row;                 /* position of the row that the last error is about; NO_ROW: of none in particular */
     bool     failed_before;              /* it failed before any row of its batch was written */
 };

@@ -42,7 +42,10 @@ enum status control_read(const char *directory, struct control *out)
             *out = copy;
         found = true;
     }
+    off_t length = disk_size(fd);
     close(fd);
+    if (!found && length < 2 * COPY_BYTES)
+        return STATUS_NOT_FOUND;                            /* the very first writing was cut short */
     if (!found)
         return error_set(STATUS_CORRUPT, "control file \"%s\" is damaged: neither of its copies is whole", path);
     if (out->version != CONTROL_VERSION) {

@@ -22,7 +22,7 @@ struct control {
 };
 _Static_assert(sizeof(struct control) == 56, "on-disk size");
 
-/* NOT_FOUND: there is none. CORRUPT: neither copy is whole. CONFIG_FILE: another version or page size. */
+/* NOT_FOUND: there is none, or the first writing of it was cut short. CORRUPT: neither copy is whole. CONFIG_FILE: another version or page size. */
 enum status control_read(const char *directory, struct control *out) MUST_CHECK;
 enum status control_write(const char *directory, struct control *) MUST_CHECK;    /* fills magic to sequence, and crc */
 

@@ -7,6 +7,7 @@
  * A data directory is new until its control file stands: a start that was cut short begins anew. */
 #include "storage/store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -52,13 +53,41 @@ static enum status make_directory(const char *path)
     return STATUS_OK;
 }
 
-/* What a start that was cut short left behind, before there was a control file. */
+/* A new database goes where nothing is, or what a start that was cut short left: never over somebody's files, and never over a
+ * database whose control file is lost. */
+static enum status refuse_foreign(const char *directory)
+{
+    static const char *const ours[] = {".", "..", "base", "wal", "lock", "control", "pgsql_tmp"};
+    struct control control = { 0 };
+    enum status status = control_read(directory, &control);
+    if (status != STATUS_NOT_FOUND)
+        return status;
+    DIR *entries = opendir(directory);
+    if (!entries)
+        return errno == ENOENT ? STATUS_OK : error_set(STATUS_IO, "could not open directory \"%s\": %s", directory, strerror(errno));
+    for (struct dirent *entry; status != STATUS_CONFIG_FILE && (entry = readdir(entries));) {
+        bool known = false;
+        for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+            known |= strcmp(entry->d_name, ours[i]) == 0;
+        if (!known) {
+            status = error_set(STATUS_CONFIG_FILE, "directory \"%s\" exists but is not a data directory", directory);
+            error_detail("It contains \"%s\".", entry->d_name);
+        }
+    }
+    closedir(entries);
+    return status == STATUS_CONFIG_FILE ? status : STATUS_OK;
+}
+
+/* What a start that was cut short left behind, before there was a control file: at most the status file. */
 static enum status clear_remains(struct store *store)
 {
     uint32_t *files, count;
     enum status status = file_list(store->files, &files, &count);
     if (status)
         return status;
+    for (uint32_t i = 0; i < count && !status; i++)
+        if (files[i] != FILE_STATUS)
+            status = error_set(STATUS_CONFIG_FILE, "data directory \"%s\" has files but no control file", store->directory);
     for (uint32_t i = 0; i < count && !status; i++)
         status = file_drop(store->files, files[i]);
     free(files);
@@ -161,7 +190,9 @@ enum status store_open(const char *directory, const struct store_options *option
     struct store *store = calloc(1, sizeof *store);
     store->lock_fd = -1;
     store->directory = strdup(directory);
-    enum status status = make_directory(directory);
+    enum status status = refuse_foreign(directory);
+    if (!status)
+        status = make_directory(directory);
     if (!status)
         status = lock_directory(store);
     if (!status)

@@ -10,7 +10,7 @@ says() { # NAME PATTERN COMMAND...
     local name=$1 pattern=$2 out
     shift 2
     out=$("$@" 2>&1)
-    if printf %s "$out" | tr -d '\0' | grep -qE -- "$pattern"; then ok "faults: $name"; else bad "faults: $name"; say "expected /$pattern/, got: $(printf %s "$out" | head -c 300)"; fi
+    if printf '%s\n' "$out" | tr -d '\0' | grep -qE -- "$pattern"; then ok "faults: $name"; else bad "faults: $name"; say "expected /$pattern/, got: $(printf %s "$out" | head -c 300)"; fi
 }
 sql() { psql -X -q -At -v VERBOSITY=verbose -c "$1"; }
 says "unterminated string" '42601: unterminated quoted string' sql "SELECT 'abc"
@@ -85,12 +85,14 @@ else
     bad "faults: no file of the table found"
 fi
 
-# ---- a directory of another version, or not a database at all
+# ---- a directory without its control file, or not a database at all
 cp -r "$server_data" "$scratch/old"
-for control in "$scratch"/old/control*; do
-    [ -f "$control" ] && printf '\377\377\377\177' | dd of="$control" bs=1 seek=8 conv=notrunc 2>/dev/null
-done
-says "a control file of another version" 'FATAL' timeout 20 "$SERVER" -D "$scratch/old" -h '' -p 5432 -k "$scratch"
+for at in 8 4104; do printf '\377\377\377\177' | dd of="$scratch/old/control" bs=1 seek=$at conv=notrunc 2>/dev/null; done
+says "a control file that is damaged twice" 'FATAL: +control file .* is damaged' timeout 20 "$SERVER" -D "$scratch/old" -h '' -p 5432 -k "$scratch"
+rm "$scratch/old/control"
+files=$(ls "$scratch/old/base" | wc -l)
+says "a control file that is lost" 'FATAL: +data directory .* has files but no control file' timeout 20 "$SERVER" -D "$scratch/old" -h '' -p 5432 -k "$scratch"
+same "faults: and no file was touched" "$files" "$(ls "$scratch/old/base" | wc -l)"
 mkdir "$scratch/strange"
 echo hello >"$scratch/strange/file"
 says "a directory of something else" 'FATAL' timeout 20 "$SERVER" -D "$scratch/strange" -h '' -p 5432 -k "$scratch"

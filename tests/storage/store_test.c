@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "tests/storage/scratch.h"
+#include "base/hash.h"
 #include "storage/control.h"
 #include "storage/txn.h"
 
@@ -116,6 +117,41 @@ Test(store, one_damaged_copy_of_the_control_file_does_no_harm, .init = (void (*)
     close(fd);
     struct store *store;
     cr_assert_eq(store_open(scratch_name("data"), &options, &store), STATUS_CORRUPT);
+}
+
+static void change_control(void (*change)(struct control *))
+{
+    struct control control;
+    int fd = open(scratch_name("data/control"), O_RDWR);
+    cr_assert_eq(pread(fd, &control, sizeof control, 0), (ssize_t)sizeof control);
+    change(&control);
+    control.crc = crc32c(0, &control, offsetof(struct control, crc));
+    for (int copy = 0; copy < 2; copy++)
+        cr_assert_eq(pwrite(fd, &control, sizeof control, copy * 4096), (ssize_t)sizeof control);
+    close(fd);
+}
+static void of_another_version(struct control *control) { control->version++; }
+static void of_another_page_size(struct control *control) { control->version--; control->page_bytes *= 2; }
+
+Test(store, a_directory_of_another_version_or_page_size_is_refused, .init = (void (*)(void))scratch_open, .fini = scratch_close)
+{
+    struct store *store;
+    MUST(store_close(open_store()));
+    change_control(of_another_version);
+    cr_assert_eq(store_open(scratch_name("data"), &options, &store), STATUS_CONFIG_FILE);
+    cr_assert_not_null(strstr(error_current()->detail, "initialized by version"));
+    change_control(of_another_page_size);
+    cr_assert_eq(store_open(scratch_name("data"), &options, &store), STATUS_CONFIG_FILE);
+    cr_assert_not_null(strstr(error_current()->detail, "page size"));
+}
+
+Test(store, files_without_a_control_file_are_not_written_over, .init = (void (*)(void))scratch_open, .fini = scratch_close)
+{
+    struct store *store = open_store();
+    make_pages(store, 10);
+    MUST(store_close(store));
+    cr_assert_eq(unlink(scratch_name("data/control")), 0);
+    cr_assert_eq(store_open(scratch_name("data"), &options, &store), STATUS_CONFIG_FILE);
 }
 
 Test(store, two_servers_cannot_have_one_directory, .init = (void (*)(void))scratch_open, .fini = scratch_close)

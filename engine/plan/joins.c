@@ -464,10 +464,51 @@ static bool equal_sides(const struct problem *b, const struct scalar *s, itemset
     return false;
 }
 
+/* Selectivity of a join's conditions. Equalities that cover a unique index of a table say: at most one row of it each. Multiplied one by
+ * one they would say far too little. */
+static double join_selectivity(struct problem *b, const struct scalars *on)
+{
+    struct planner *p = b->p;
+    struct scalars rest = { 0 };
+    bool *used = arena_array(p->arena, bool, on->count ? on->count : 1);
+    double sel = 1;
+    for (uint32_t i = 0; on->count > 1 && i < b->count; i++) {
+        struct rel *r = b->items[i].rel;
+        if (!r || r->kind != REL_TABLE) continue;
+        for (int x = 0; x < r->table->index_count; x++) {
+            const struct index *ix = &r->table->indexes[x];
+            if (!ix->unique || ix->predicate || ix->column_count < 2 || (uint32_t)ix->column_count > on->count) continue;
+            uint32_t covering[16], found = 0;
+            for (int c = 0; c < ix->column_count && c < 16; c++) {
+                bool hit = false;
+                for (uint32_t k = 0; k < on->count && !hit && ix->columns[c].column; k++) {
+                    const struct scalar *s = on->items[k];
+                    if (used[k] || !is_equality(s)) continue;
+                    for (int side = 0; side < 2 && !hit; side++) {
+                        const struct scalar *v = s->args[side];
+                        if (v->kind != SCALAR_VAR || v->var.rel != r->id || v->var.column + 1 != ix->columns[c].column || (mask_of(b, s->args[1 - side]) & BIT(i))) continue;
+                        covering[found++] = k;
+                        hit = true;
+                    }
+                }
+                if (!hit) break;
+            }
+            if (found != ix->column_count) continue;
+            for (uint32_t k = 0; k < found; k++) used[covering[k]] = true;
+            rel_size(p, r);
+            sel /= fmax(1, r->rows);
+            break;
+        }
+    }
+    for (uint32_t k = 0; k < on->count; k++)
+        if (!used[k]) scalars_add(p->arena, &rest, on->items[k]);
+    return sel * selectivity_all(p, &rest);
+}
+
 static double join_rows(struct problem *b, const struct path *l, const struct path *r, enum plan_join join, const struct scalars *on, const struct scalars *filter)
 {
     struct planner *p = b->p;
-    double sel = selectivity_all(p, on), rows;
+    double sel = join_selectivity(b, on), rows;
     switch (join) {
     case PLAN_LEFT: rows = fmax(l->rows, l->rows * r->rows * sel); break;
     case PLAN_SEMI: case PLAN_ANTI: case PLAN_ANTI_NULL: {
@@ -875,7 +916,7 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
     struct problem b = { .p = p, .q = q, .rel_span = p->rel_count };
     b.item_of = arena_alloc(p->arena, p->rel_count ? p->rel_count : 1u);
     memset(b.item_of, -1, p->rel_count ? p->rel_count : 1u);
-    struct scalars conditions = { 0 }, constant = { 0 };
+    struct scalars conditions = { 0 }, constant = { 0 }, late = { 0 };
     if (count == 1 && !nodes[0]->rel && nodes[0]->join == PLAN_FULL) {
         struct scalars all = { 0 };      /* what is wanted above, and what the conditions read */
         for (uint32_t i = 0; i < wanted->count; i++) scalars_add(p->arena, &all, wanted->items[i]);
@@ -893,6 +934,10 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
         itemset mask = mask_of(&b, s);
         if (!mask) {
             scalars_add(p->arena, &constant, s);
+            continue;
+        }
+        if (b.count > 1 && scalar_has_subquery(s)) {     /* dear: judged last, unless the joins make more rows than there were */
+            scalars_add(p->arena, &late, s);
             continue;
         }
         if (!(mask & (mask - 1))) {
@@ -922,8 +967,31 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
     }
     struct path *path = single ? leaf_path(&b, 0) : b.count <= DP_MAX ? order_exact(&b) : order_greedy(&b);
     if (!path) return error_set(STATUS_FEATURE_NOT_SUPPORTED, "no join order satisfies this FROM clause");
+    bool moved = false;
+    uint32_t still = 0;
+    for (uint32_t i = 0; i < late.count; i++) {
+        itemset mask = mask_of(&b, late.items[i]);
+        struct item *item = mask & (mask - 1) ? NULL : &b.items[__builtin_ctzll(mask)];
+        if (item && item->join == PLAN_INNER && item->rows < path->rows) {
+            scalars_add(p->arena, &item->filters, late.items[i]);
+            moved = true;
+        } else
+            late.items[still++] = late.items[i];
+    }
+    late.count = still;
+    if (moved) {
+        for (uint32_t i = 0; i < b.count; i++) leaf_cost(&b, &b.items[i], NULL);
+        path = b.count <= DP_MAX ? order_exact(&b) : order_greedy(&b);
+    }
     struct plan *plan;
-    TRY(build(&b, path, wanted, &plan, layout));
+    struct scalars all_wanted = *wanted;
+    if (late.count) {
+        all_wanted = (struct scalars){ 0 };
+        for (uint32_t i = 0; i < wanted->count; i++) scalars_add(p->arena, &all_wanted, wanted->items[i]);
+        for (uint32_t i = 0; i < late.count; i++) wanted_in(&b, late.items[i], ~(itemset)0, &all_wanted);
+    }
+    TRY(build(&b, path, &all_wanted, &plan, layout));
+    if (late.count) TRY(filter_node(p, plan, layout, &late, fmax(1, rint(plan->rows * selectivity_all(p, &late))), &plan));
     if (single && wish && b.items[0].rel && b.items[0].rel->kind == REL_TABLE) wish->ordered = b.items[0].access.ordered;
     if (constant.count) {                /* nothing here hangs on the rows: false means no rows at all */
         bool never = false;

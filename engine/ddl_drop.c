@@ -237,8 +237,16 @@ static enum status relation_drop(struct ddl *d, uint32_t oid)
         return status;
     if (table->kind == RELATION_SEQUENCE)
         return drop_sequence_relation(d, oid);
-    for (uint16_t i = 0; !status && i < table->index_count; i++)
-        status = index_drop(d, table, &table->indexes[i]);
+    for (uint16_t i = 0; !status && i < table->index_count; i++) {
+        if (table->indexes[i].constraint)
+            status = ddl_description_delete(d, table->indexes[i].constraint, 2606);
+        if (!status)
+            status = index_drop(d, table, &table->indexes[i]);
+    }
+    for (uint16_t i = 0; !status && i < table->check_count; i++)
+        status = ddl_description_delete(d, table->checks[i].oid, 2606);
+    for (uint16_t i = 0; !status && i < table->foreign_key_count; i++)
+        status = ddl_description_delete(d, table->foreign_keys[i].oid, 2606);
     if (!status && table->kind == RELATION_TABLE)
         heap_drop((struct heap *)&table->heap, d->access.txn);
     return status ? status : relation_rows_delete(d, oid);

@@ -337,22 +337,19 @@ enum status index_rebuild(struct ddl *d, uint32_t table_oid, uint32_t index_oid)
 static enum status reindex_table(struct ddl *d, uint32_t oid)
 {
     const struct table *table;
-    enum status status = ddl_lock(d, oid, LOCK_SHARE);
-    if (!status)
+    enum status status = ddl_lock(d, oid, LOCK_ACCESS_EXCLUSIVE);   /* readers of the old files are gone before those are */
+    if (!status) {
+        catalog_refresh(d->session);
         status = catalog_table(d->session, oid, &table);
+    }
     if (status || !table || table->system)
         return status;
     uint16_t count = table->index_count;
     uint32_t *indexes = arena_array(d->arena, uint32_t, count + 1);
     for (uint16_t i = 0; i < count; i++)
         indexes[i] = table->indexes[i].oid;
-    for (uint16_t i = 0; !status && i < count; i++) {
-        status = ddl_lock(d, indexes[i], LOCK_ACCESS_EXCLUSIVE);
-        if (!status)
-            status = ddl_lock(d, oid, LOCK_ACCESS_EXCLUSIVE);  /* readers of the old file are gone before it is */
-        if (!status)
-            status = index_rebuild(d, oid, indexes[i]);
-    }
+    for (uint16_t i = 0; !status && i < count; i++)
+        status = index_rebuild(d, oid, indexes[i]);
     return status;
 }
 
@@ -389,7 +386,7 @@ enum status reindex(struct ddl *d, const struct reindex_statement *s)
             catalog_refresh(d->session);
         return status ? status : index_rebuild(d, of, oid);
     case REINDEX_TABLE:
-        status = ddl_open(d, s->relation, LOCK_SHARE, &table);
+        status = ddl_open(d, s->relation, LOCK_ACCESS_EXCLUSIVE, &table);
         if (!status && table->kind != RELATION_TABLE)
             status = error_set(STATUS_WRONG_OBJECT_TYPE, "\"%s\" is not a table or materialized view", table->name);
         if (!status && !table->index_count)

@@ -472,6 +472,10 @@ enum status join_probe(struct local *local, const struct batch *batch)
         for (; number != NOBODY && !status; number = n->next[number]) {
             if (n->hashes[number] != l->hashes[k] || !keys_equal(n, l, number, i))
                 continue;
+#if CRAB_PLANT == 2                      /* wrong on purpose: tests/sql/random.sh has to find it */
+            if (l->pair_count >= 2 && l->pair_left[l->pair_count - 2] == i)
+                continue;
+#endif
             l->pair_left[l->pair_count] = i;
             l->pair_right[l->pair_count++] = number;
             if (l->pair_count == BATCH_ROWS) {

@@ -8,6 +8,9 @@
  * The leader brings the workers' tables together: a group that is in several takes the earliest first row, exact states are
  * combined, and the runs of ordered states are put in order of their grains.
  *
+ * Where the plan expects many groups (WIDE_GROUPS) nearly every row would begin a new grain of its group, and the tree would cost more
+ * than the sums: then rows are aggregated one by one in (grain, row) order, by the leader where the states hang on order.
+ *
  * DISTINCT and ORDER BY inside an aggregate: rows are kept (exact states with DISTINCT only need the set of values seen), and are
  * sorted and handed to the aggregate at the end; such a node is the leader's alone.
  *
@@ -15,6 +18,8 @@
  * partitions are worked off one by one at the end (aggregate_spill.c). */
 #include <stdlib.h>
 #include "engine/exec/aggregate_private.h"
+
+#define WIDE_GROUPS 2000                 /* hangs on the plan alone: what is chosen shows in the last bits of float sums */
 
 /* ---- open ---- */
 
@@ -45,6 +50,7 @@ static enum status aggregate_open(struct exec_node *op)
         n->key_types[g] = plan->groups[g]->type;
     }
     n->output_count = plan->group_count;
+    bool wide = plan->group_count > 0 && plan->group_estimate >= WIDE_GROUPS;
     const struct aggregate **ordered = arena_array(arena, const struct aggregate *, plan->aggregate_count + 1u);
     uint32_t *offsets = arena_array(arena, uint32_t, plan->aggregate_count + 1u);
     enum status status = STATUS_OK;
@@ -60,7 +66,9 @@ static enum status aggregate_open(struct exec_node *op)
         uint32_t bytes = (c->aggregate->state_bytes + 15) & ~15u;
         c->sorted = item->sort_count > 0 || (item->distinct && hangs_on_order(item));
         c->distinct = item->distinct && !c->sorted;
-        c->ordered = !c->sorted && !c->distinct && hangs_on_order(item);
+        c->ordered = !c->sorted && !c->distinct && hangs_on_order(item) && !wide;
+        n->serial |= wide && !c->sorted && hangs_on_order(item);
+        n->keeps_rows |= c->sorted || c->distinct;
         n->serial |= c->sorted || c->distinct;
         if (item->filter) {              /* arguments only of the rows that pass */
             status = program_compile_filter(arena, item->filter, &c->filter);
@@ -89,6 +97,7 @@ static enum status aggregate_open(struct exec_node *op)
     if (!status)
         status = node_program(op, 0, exprs, n->output_count, &n->program);
     n->set_count = plan->set_count ? plan->set_count : 1;
+    n->distinct_from = plan->set_count ? 0 : plan->group_count ? 1 : 2;
     n->spill_types = arena_array(arena, struct sql_type, plan->left->column_count + 2u);
     memcpy(n->spill_types, plan->left->types, plan->left->column_count * sizeof *n->spill_types);
     n->spill_types[plan->left->column_count] = n->spill_types[plan->left->column_count + 1] = type_make(OID_INT8, -1);
@@ -134,7 +143,7 @@ enum status aggregate_local_open(struct aggregate_local *l, struct arena *arena)
             memcpy(cl->types + 2, c->arg_types, c->item->arg_count * sizeof *cl->types);
             cl->columns = arena_array(arena, struct vector, c->item->arg_count + 2u);
             if (c->distinct)
-                row_table_open(&cl->seen, arena, cl->types, (uint16_t)(c->item->arg_count + 2));
+                row_table_open(&cl->seen, arena, cl->types + n->distinct_from, (uint16_t)(c->item->arg_count + 2 - n->distinct_from));
             else
                 rows_open(&cl->kept, arena, cl->types, (uint16_t)(c->item->arg_count + 2));
             vector_make(&cl->columns[0], arena, 4, 1);
@@ -260,7 +269,9 @@ static enum status call_update(struct aggregate_local *l, uint16_t a, uint16_t s
             return STATUS_OK;
         }
         uint32_t before = row_table_count(&cl->seen), entry[BATCH_MAX];
-        hash_columns(cl->types, cl->columns, (uint16_t)(arg_count + 2), rows, count, l->hashes);
+        kept.columns += n->distinct_from;
+        kept.column_count = (uint16_t)(kept.column_count - n->distinct_from);
+        hash_columns(cl->types + n->distinct_from, kept.columns, kept.column_count, rows, count, l->hashes);
         row_table_add(&cl->seen, &kept, rows, count, l->hashes, entry);
         uint16_t m = 0;
         for (uint16_t k = 0; k < count; k++)
@@ -362,7 +373,7 @@ static enum status take_set(struct aggregate_local *l, uint16_t set, const struc
     uint16_t error_at = NO_ROW;
     for (uint16_t a = 0; a < n->call_count && !status && count; a++)
         status = call_update(l, a, set, batch, rows, count, &error_at);
-    if (!status && plan->group_count && !t->spilling && !n->serial && !l->never_spill && row_table_bytes(&t->rows) + l->state_bytes > l->limit_bytes)
+    if (!status && plan->group_count && !t->spilling && !n->keeps_rows && !l->never_spill && row_table_bytes(&t->rows) + l->state_bytes > l->limit_bytes)
         status = aggregate_spill_begin(l, set);
     return status;
 }

@@ -25,7 +25,9 @@ struct aggregate_node {
     uint32_t exact_bytes, group_bytes;
     struct folder folder;
     uint16_t set_count;
-    bool serial;
+    uint16_t distinct_from;              /* of (set, group, arguments), what tells rows apart begins there */
+    bool serial;                         /* the leader alone aggregates */
+    bool keeps_rows;                     /* DISTINCT or ORDER BY inside */
     struct aggregate_local **parts; uint32_t part_count;
 };
 

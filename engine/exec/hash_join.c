@@ -159,6 +159,17 @@ static int compare_segments(const void *a, const void *b)
     return x->rows_number < y->rows_number ? -1 : x->rows_number > y->rows_number;
 }
 
+static inline uint64_t join_word(const struct vector *v, size_t i)
+{
+    i = vector_at(v, i);
+    switch (v->width) {
+    case 1: return ((const uint8_t *)v->values)[i];
+    case 2: return ((const uint16_t *)v->values)[i];
+    case 4: return ((const uint32_t *)v->values)[i];
+    default: return ((const uint64_t *)v->values)[i];
+    }
+}
+
 /* Numbers the build rows in row order and links the table. */
 enum status join_table_make(struct join_node *n)
 {
@@ -200,7 +211,24 @@ enum status join_table_make(struct join_node *n)
     n->heads = arena_alloc(arena, size * sizeof *n->heads);
     memset(n->heads, 0xff, size * sizeof *n->heads);
     n->next = arena_alloc(arena, (total + 1) * sizeof *n->next);
+    n->words = NULL;
+    bool linked_nulls = n->op.plan->key_count == 0 || !n->bitwise || (n->op.plan->null_safe && n->op.plan->null_safe[0]);
+    uint8_t *null_keys = NULL;
+    if (!linked_nulls) {                 /* the key itself beside the chain; null keys aren't in the table at all */
+        n->words = arena_alloc(arena, (total + 1) * sizeof *n->words);
+        null_keys = arena_alloc(arena, total + 1);
+        for (uint32_t r = 0; r < n->count; r++) {
+            const struct vector *v = rows_column(&n->stores[n->places[r].store]->rows, n->places[r].row, n->key_column[0]);
+            uint16_t i = rows_at(n->places[r].row);
+            null_keys[r] = vector_null(v, i);
+            n->words[r] = join_word(v, i);
+        }
+    }
     for (uint32_t r = n->count; r-- > 0;) {
+        if (null_keys && null_keys[r])
+            continue;
+        if (r >= 16)
+            __builtin_prefetch(&n->heads[(uint32_t)n->hashes[r - 16] & n->mask], 1);
         uint32_t slot = (uint32_t)n->hashes[r] & n->mask;
         n->next[r] = n->heads[slot];
         n->heads[slot] = r;
@@ -252,6 +280,7 @@ static enum status probe_local(struct local *local)
     l->joined = arena_array(arena, struct vector, n->left_count + n->right_count + 1u);
     l->out = arena_array(arena, struct vector, n->output_count + 1u);
     l->hashes = arena_alloc(arena, BATCH_MAX * sizeof *l->hashes);
+    l->first = arena_alloc(arena, BATCH_MAX * sizeof *l->first);
     l->pair_left = arena_alloc(arena, BATCH_ROWS * sizeof *l->pair_left);
     l->pair_right = arena_alloc(arena, BATCH_ROWS * sizeof *l->pair_right);
     l->kept_left = arena_alloc(arena, BATCH_MAX * sizeof *l->kept_left);
@@ -280,7 +309,7 @@ static void gather_build(const struct join_node *n, uint16_t column, const uint3
     for (uint16_t k = 0; k < count; k++) {                                                      \
         bool null = numbers[k] == NOBODY;                                                       \
         if (!null) {                                                                            \
-            struct place p = n->places[numbers[k]];                                             \
+            struct place p = n->store_count == 1 ? (struct place){ 0, numbers[k] } : n->places[numbers[k]];   \
             const struct vector *v = rows_column(&n->stores[p.store]->rows, p.row, column);     \
             uint16_t i = rows_at(p.row);                                                        \
             null = v->nulls && v->nulls[i];                                                     \
@@ -385,28 +414,22 @@ static enum status flush_pairs(struct probe_local *l, const struct batch *batch,
     return push_pairs(l, batch, l->kept_left, l->kept_right, kept);
 }
 
-static inline bool keys_equal(const struct join_node *n, const struct probe_local *l, uint32_t number, uint16_t i)
+/* Does build row `number` have the key of the probe row at i (k-th of the batch)? */
+static inline bool keys_equal(const struct join_node *n, const struct probe_local *l, uint32_t number, uint16_t k, uint16_t i)
 {
+    if (n->words)
+        return n->words[number] == join_word(&l->key_vectors[0], i) && !vector_null(&l->key_vectors[0], i);
+    if (n->hashes[number] != l->hashes[k])
+        return false;
     struct place p = n->places[number];
     const struct rows *rows = &n->stores[p.store]->rows;
     uint16_t at = rows_at(p.row), key_count = n->op.plan->key_count;
-    if (n->bitwise) {
-        const struct vector *b = rows_column(rows, p.row, n->key_column[0]), *a = &l->key_vectors[0];
-        if (vector_null(b, at) || vector_null(a, i))
-            return n->op.plan->null_safe && n->op.plan->null_safe[0] && vector_null(b, at) && vector_null(a, i);
-        switch (b->width) {
-        case 4: return ((const uint32_t *)b->values)[at] == VECTOR(uint32_t, a, i);
-        case 8: return ((const uint64_t *)b->values)[at] == VECTOR(uint64_t, a, i);
-        case 2: return ((const uint16_t *)b->values)[at] == VECTOR(uint16_t, a, i);
-        default: return ((const uint8_t *)b->values)[at] == VECTOR(uint8_t, a, i);
-        }
-    }
-    for (uint16_t k = 0; k < key_count; k++) {
-        const struct vector *b = rows_column(rows, p.row, n->key_column[k]), *a = &l->key_vectors[k];
-        bool safe = n->op.plan->null_safe && n->op.plan->null_safe[k];
+    for (uint16_t c = 0; c < key_count; c++) {
+        const struct vector *b = rows_column(rows, p.row, n->key_column[c]), *a = &l->key_vectors[c];
+        bool safe = n->op.plan->null_safe && n->op.plan->null_safe[c];
         if (!safe && (vector_null(b, at) || vector_null(a, i)))
             return false;
-        if (!same_value(n->key_types[k], b, at, a, i))
+        if (!same_value(n->key_types[c], b, at, a, i))
             return false;
     }
     return true;
@@ -456,13 +479,24 @@ enum status join_probe(struct local *local, const struct batch *batch)
     l->pair_count = 0;
     if (placeholder)
         memset(l->row_matched, 0, batch->row_count);
+    /* heads and first rows are asked for ahead of their use: in a big table each is a cache miss */
+    bool big = n->mask > 4096;
+    for (uint16_t k = 0; k < batch->selected_count && big; k++)
+        __builtin_prefetch(&n->heads[(uint32_t)l->hashes[k] & n->mask]);
+    for (uint16_t k = 0; k < batch->selected_count; k++) {
+        l->first[k] = n->heads[(uint32_t)l->hashes[k] & n->mask];
+        if (big && l->first[k] != NOBODY) {
+            __builtin_prefetch(n->words ? &n->words[l->first[k]] : &n->hashes[l->first[k]]);
+            __builtin_prefetch(&n->next[l->first[k]]);
+        }
+    }
     for (uint16_t k = 0; k < batch->selected_count && !status; k++) {
         uint16_t i = positions ? positions[k] : k;
-        uint32_t number = n->heads[(uint32_t)l->hashes[k] & n->mask];
+        uint32_t number = l->first[k];
         if (once) {                      /* only whether there is one */
             bool null = null_probe(n, l, i), hit = false;
             for (; number != NOBODY && !null && !hit; number = n->next[number])
-                hit = n->hashes[number] == l->hashes[k] && keys_equal(n, l, number, i);
+                hit = keys_equal(n, l, number, k, i);
             if (join == PLAN_ANTI_NULL && null && n->any_row)
                 continue;
             if (hit == (join == PLAN_SEMI))
@@ -470,7 +504,7 @@ enum status join_probe(struct local *local, const struct batch *batch)
             continue;
         }
         for (; number != NOBODY && !status; number = n->next[number]) {
-            if (n->hashes[number] != l->hashes[k] || !keys_equal(n, l, number, i))
+            if (!keys_equal(n, l, number, k, i))
                 continue;
 #if CRAB_PLANT == 2                      /* wrong on purpose: tests/sql/random.sh has to find it */
             if (l->pair_count >= 2 && l->pair_left[l->pair_count - 2] == i)

@@ -34,6 +34,7 @@ struct join_node {
     struct build_local **stores; uint32_t store_count;
     struct place *places; uint64_t *hashes; uint32_t count;
     uint32_t *heads, *next, mask;
+    uint64_t *words;                     /* one key compared bitwise: by number */
     uint8_t *matched;                    /* RIGHT, FULL: by number */
     bool null_key, any_row;
     uint64_t last_grain;
@@ -48,7 +49,7 @@ struct probe_local {
     struct local local;
     struct evaluation *keys, *filter;
     struct vector *key_vectors, *joined, *out;
-    uint64_t *hashes;
+    uint64_t *hashes; uint32_t *first;   /* of the batch's rows: the hash, the head of its chain */
     row_pos *pair_left; uint32_t *pair_right; uint16_t pair_count;
     uint8_t *row_matched;
     row_pos *kept_left; uint32_t *kept_right;

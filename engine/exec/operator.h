@@ -176,6 +176,8 @@ extern const struct node_class result_class, values_class, seq_scan_class, index
     filter_class, project_class, project_set_class, hash_join_class, nested_loop_class, aggregate_class, window_class, sort_class, top_n_class,
     limit_class, distinct_on_class, append_class, set_op_class, recursive_union_class, modify_class, lock_rows_class;
 
+uint64_t    limit_take_skip(struct local *next);    /* stream.c: how many rows the operator above will throw away first; it won't any more */
+
 /* ---- seq_scan.c: what workers share ---- */
 uint64_t seq_scan_grains(const struct exec_node *);
 void     seq_scan_share(struct exec_node *, uint64_t morsel, uint64_t limit);   /* begins a parallel scan: grains from 0; morsels begin below `limit` only */

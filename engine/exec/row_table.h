@@ -10,9 +10,11 @@ struct row_table {
     struct arena *arena;
     struct rows keys;
     uint64_t *hashes; uint32_t hash_capacity;       /* by number */
-    struct row_slot { uint32_t tag, entry; } *slots;   /* entry: number + 1, 0 free; tag: upper half of the hash */
+    struct row_slot { uint64_t word; uint32_t tag, entry; } *slots;   /* entry: number + 1, 0 free; tag: upper half of the hash; word: see one_word */
     uint32_t mask;
-    bool one_word;                       /* one key, compared bitwise */
+    bool one_word;                       /* one key, compared bitwise: it stands in the slot */
+    uint32_t null_entry;                 /* one_word: the null row's number + 1; it is in no slot */
+    bool *bitwise;                       /* by key */
 };
 void row_table_open(struct row_table *, struct arena *, const struct sql_type *types, uint16_t key_count);
 /* entries[k]: the number of the row at positions[k]; rows that aren't there yet are added. */

@@ -1,8 +1,8 @@
 /* engine/exec/sort.c - ORDER BY, and ORDER BY … LIMIT.
  *
  * Rows are kept as they come; for each an entry holds its sort key as bytes that compare with memcmp (engine/types/key.c):
- * the first eight in a word, the rest beside it. Entries are merge-sorted, which is stable, so equal keys stay in the
- * order (grain, row) of the input. Each worker sorts what it gathered; the leader merges, and equal keys of different
+ * the first (a null marker) as `lead`, the next eight in a word, the rest beside it. Where nothing is beside it (one number, date or short
+ * text) entries are sorted by radix, else by merging; both are stable, so equal keys stay in the order (grain, row) of the input. Each worker sorts what it gathered; the leader merges, and equal keys of different
  * workers go by their grain.
  *
  * When the rows outgrow work_mem they are written out in order as a run, and the runs are merged at the end.
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include "engine/exec/spill.h"
 
-struct entry { uint64_t prefix; const uint8_t *rest; uint32_t rest_length, row; };
+struct entry { uint64_t prefix; const uint8_t *rest; uint32_t rest_length, row; uint8_t lead; };
+#define IN_ENTRY 9                       /* bytes of the key that stand in the entry itself */
 struct grain_start { uint64_t grain; uint32_t row; };
 
 struct sort_local {
@@ -61,6 +62,8 @@ static inline int compare_rest(const uint8_t *a, uint32_t a_length, const uint8_
 
 static inline int compare_entries(const struct entry *a, const struct entry *b)
 {
+    if (a->lead != b->lead)
+        return a->lead < b->lead ? -1 : 1;
     if (a->prefix != b->prefix)
         return a->prefix < b->prefix ? -1 : 1;
     if (!(a->rest_length | b->rest_length))
@@ -149,11 +152,63 @@ static void make_key(struct sort_local *l, const struct batch *batch, uint16_t i
     }
 }
 
-static uint64_t prefix_of(const uint8_t *bytes, size_t length)
+/* The part of an entry that is made of its key. */
+static struct entry entry_of(const uint8_t *bytes, size_t length)
 {
-    uint64_t prefix = 0;
-    memcpy(&prefix, bytes, length < 8 ? length : 8);
-    return __builtin_bswap64(prefix);
+    struct entry e = { .lead = length ? bytes[0] : 0 };
+    if (length > 1)
+        memcpy(&e.prefix, bytes + 1, length - 1 < 8 ? length - 1 : 8);
+    e.prefix = __builtin_bswap64(e.prefix);
+    if (length > IN_ENTRY) {
+        e.rest = bytes + IN_ENTRY;
+        e.rest_length = (uint32_t)(length - IN_ENTRY);
+    }
+    return e;
+}
+
+/* Whole keys of at most IN_ENTRY bytes: by lead and prefix, a byte at a time from the last, skipping bytes that are all the same. */
+struct pair { uint64_t prefix; uint32_t at; };
+static void radix_sort(struct sort_local *l)
+{
+    uint32_t count = l->count;
+    struct pair *from = malloc((count + 1u) * sizeof *from), *to = malloc((count + 1u) * sizeof *to);
+    struct entry *sorted = arena_alloc(l->arena, l->capacity * sizeof *sorted);
+    uint32_t (*histogram)[256] = calloc(9, sizeof *histogram);
+    if (!from || !to || !histogram)
+        panic("out of memory");
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t prefix = l->entries[i].prefix;
+        from[i] = (struct pair){ prefix, i };
+        for (int byte = 0; byte < 8; byte++)
+            histogram[byte][prefix >> (8 * byte) & 255]++;
+        histogram[8][l->entries[i].lead]++;
+    }
+    for (int byte = 0; byte < 9; byte++) {
+        uint32_t *h = histogram[byte], start = 0;
+        bool same = false;
+        for (int v = 0; v < 256 && !same; v++)
+            same = h[v] == count;
+        if (same)
+            continue;
+        for (int v = 0; v < 256; v++) {
+            uint32_t n = h[v];
+            h[v] = start;
+            start += n;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            uint8_t v = byte < 8 ? (uint8_t)(from[i].prefix >> (8 * byte)) : l->entries[from[i].at].lead;
+            to[h[v]++] = from[i];
+        }
+        struct pair *swap = from;
+        from = to;
+        to = swap;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = l->entries[from[i].at];
+    l->entries = sorted;
+    free(from);
+    free(to);
+    free(histogram);
 }
 
 static void sort_entries(struct sort_local *l)
@@ -163,7 +218,9 @@ static void sort_entries(struct sort_local *l)
     bool risen = true;
     for (uint32_t i = 1; i < l->count && risen; i++)
         risen = compare_entries(&l->entries[i - 1], &l->entries[i]) <= 0;
-    if (!risen) {
+    if (!risen && l->key_bytes == 0 && l->count > 256) {
+        radix_sort(l);
+    } else if (!risen) {
         struct entry *space = malloc((l->count / 2 + 1) * sizeof *space);
         if (!space)
             panic("out of memory");
@@ -231,12 +288,13 @@ static enum status write_run(struct sort_local *l)
         for (uint16_t k = 0; k < count; k++) {
             entries[k] = &l->entries[from + k];
             parts[k] = l;
-            uint32_t length = 8 + entries[k]->rest_length;
+            uint32_t length = IN_ENTRY + entries[k]->rest_length;
             uint8_t *bytes = arena_alloc(keys, length);
             uint64_t prefix = __builtin_bswap64(entries[k]->prefix);
-            memcpy(bytes, &prefix, 8);
+            bytes[0] = entries[k]->lead;
+            memcpy(bytes + 1, &prefix, 8);
             if (entries[k]->rest_length)
-                memcpy(bytes + 8, entries[k]->rest, entries[k]->rest_length);
+                memcpy(bytes + IN_ENTRY, entries[k]->rest, entries[k]->rest_length);
             ((struct varlen *)out[columns].values)[k] = (struct varlen){ .bytes = bytes, .length = length };
             ((int64_t *)out[columns + 1].values)[k] = (int64_t)grain_of(l, entries[k]->row);
             out[columns].nulls[k] = out[columns + 1].nulls[k] = 0;
@@ -332,11 +390,8 @@ static enum status sort_take(struct local *local, const struct batch *batch)
     }
     for (BATCH_EACH(batch, i)) {
         make_key(l, batch, i);
-        struct entry e = { .prefix = prefix_of((const uint8_t *)l->key.bytes, l->key.length), .row = row };
-        if (l->key.length > 8) {
-            e.rest = (const uint8_t *)l->key.bytes + 8;
-            e.rest_length = (uint32_t)(l->key.length - 8);
-        }
+        struct entry e = entry_of((const uint8_t *)l->key.bytes, l->key.length);
+        e.row = row;
         if (l->full && compare_entries(&e, &l->worst) >= 0)
             continue;                    /* later and not smaller than the n-th: never among the first n */
         if (e.rest_length) {
@@ -406,7 +461,8 @@ static enum status stream_next(struct stream *s, bool *end)
     }
     uint16_t columns = (uint16_t)(s->batch.column_count - 2);
     struct varlen key = ((struct varlen *)s->batch.columns[columns].values)[s->at];
-    s->now = (struct entry){ .prefix = prefix_of(key.bytes, 8), .rest = key.bytes + 8, .rest_length = key.length - 8, .row = s->at };
+    s->now = entry_of(key.bytes, key.length);
+    s->now.row = s->at;
     s->grain = ((uint64_t *)s->batch.columns[columns + 1].values)[s->at];
     s->grain_known = true;
     s->at++;
@@ -456,13 +512,13 @@ static enum status emit_memory(struct local *local, struct stream **heap, uint32
     const struct entry **entries = arena_array(arena, const struct entry *, BATCH_ROWS);
     struct entry *copies = arena_alloc(arena, BATCH_ROWS * sizeof *copies);
     const struct sort_local **parts = arena_array(arena, const struct sort_local *, BATCH_ROWS);
-    uint64_t position = 0, batches = 0;
+    uint64_t position = 0, batches = 0, skip = n->skip + limit_take_skip(local->next);
     enum status status = STATUS_OK;
     while (count && !status && position < n->keep) {
         uint16_t k = 0;
         for (; k < BATCH_ROWS && count && position < n->keep; position++) {
             struct stream *s = heap[0];
-            if (position >= n->skip) {
+            if (position >= skip) {
                 copies[k] = s->now;
                 entries[k] = &copies[k];
                 parts[k++] = s->part;
@@ -493,12 +549,12 @@ static enum status emit_disk(struct local *local, struct stream **heap, uint32_t
     const struct plan *plan = local->op->plan;
     struct arena *arena = arena_open(local->op->again, "merge");
     uint16_t columns = plan->left->column_count;
-    uint64_t position = 0, batches = 0;
+    uint64_t position = 0, batches = 0, skip = n->skip + limit_take_skip(local->next);
     enum status status = STATUS_OK;
     struct rows out;
     rows_open(&out, arena, plan->left->types, columns);
     while (!status && position < n->keep) {
-        if (count && position >= n->skip) {
+        if (count && position >= skip) {
             struct stream *s = heap[0];
             struct batch from = s->batch;
             row_pos at = rows_at(s->now.row);

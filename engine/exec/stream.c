@@ -168,6 +168,17 @@ static enum status limit_take(struct local *local, const struct batch *batch)
     return status;
 }
 
+/* OFFSET straight above: the rows that it would throw away needn't be made. */
+uint64_t limit_take_skip(struct local *next)
+{
+    if (!next || next->op->class != &limit_class || next->take != limit_take)
+        return 0;
+    struct limit_local *l = (struct limit_local *)next;
+    uint64_t skip = (uint64_t)l->skip;
+    l->skip = 0;
+    return skip;
+}
+
 /* LIMIT 0 doesn't read its input at all. */
 static enum status limit_source(struct local *local)
 {

@@ -309,7 +309,9 @@ static enum status portal_fill(struct session *session, struct portal *portal)
     if (status)
         return status;
     /* The plan may be made anew while the portal lives: it keeps its own copy of the types. */
-    struct sql_type *types = arena_copy(portal->arena, plan->root->types, sizeof(struct sql_type) * (plan->root->column_count + 1u));
+    struct sql_type *types = arena_array(portal->arena, struct sql_type, plan->root->column_count + 1u);
+    if (plan->root->column_count)
+        memcpy(types, plan->root->types, sizeof *types * plan->root->column_count);
     portal->store = row_store_open(types, plan->root->column_count, (uint64_t)session->settings.work_mem_bytes, directory);
     struct store_sink to = {.sink.batch = to_store, .store = portal->store};
     struct exec_request request = {.session = session, .plan = plan, .snapshot = &session->snapshot, .parameters = portal->parameters, .sink = &to.sink};

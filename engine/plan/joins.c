@@ -972,11 +972,16 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
     for (uint32_t i = 0; i < late.count; i++) {
         itemset mask = mask_of(&b, late.items[i]);
         struct item *item = mask & (mask - 1) ? NULL : &b.items[__builtin_ctzll(mask)];
-        if (item && item->join == PLAN_INNER && item->rows < path->rows) {
-            scalars_add(p->arena, &item->filters, late.items[i]);
-            moved = true;
-        } else
+        double rows = 1;                 /* at most, where all that it mentions is together */
+        for (uint32_t k = 0; k < b.count; k++)
+            if (mask & BIT(k)) rows *= b.items[k].rows;
+        if (rows >= path->rows) {
             late.items[still++] = late.items[i];
+            continue;
+        }
+        if (item && item->join == PLAN_INNER) scalars_add(p->arena, &item->filters, late.items[i]);
+        else add_condition(&b, late.items[i]);
+        moved = true;
     }
     late.count = still;
     if (moved) {

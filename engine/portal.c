@@ -155,6 +155,11 @@ enum status prepared_plan_now(struct session *session, struct prepared *prepared
     prepared->plan = plan;
     prepared->returns_rows = plan->returns_rows;
     description_of(arena, plan, &prepared->description);
+    /* A column's name may stand in a table's descriptor, which goes when the catalog moves; this one is asked for after that too. */
+    const char **names = arena_array(arena, const char *, prepared->description.column_count + 1u);
+    for (uint16_t c = 0; c < prepared->description.column_count; c++)
+        names[c] = arena_strdup(arena, prepared->description.names[c]);
+    prepared->description.names = names;
     return STATUS_OK;
 }
 

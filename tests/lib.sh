@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # tests/lib.sh - what the test scripts share: counting verdicts, and servers of their own in a scratch directory.
 #
 # A script says `ok NAME` or `bad NAME` for each thing it tested; tests/run.sh counts those lines. Every server listens on a Unix

@@ -1,4 +1,4 @@
-/* What EXPLAIN shows: joins, indexes, unnested subqueries, filters where they belong. */
+/* tests/engine/plan_shape_test.c - What EXPLAIN shows: joins, indexes, unnested subqueries, filters where they belong. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

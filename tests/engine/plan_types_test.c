@@ -1,4 +1,4 @@
-/* Operators, functions and common types are chosen as PostgreSQL chooses them. */
+/* tests/engine/plan_types_test.c - Operators, functions and common types are chosen as PostgreSQL chooses them. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -1,0 +1,93 @@
+#!/bin/bash
+# tests/tsan.sh - ThreadSanitizer: the stress programs, then the whole server under eight pgbench clients, sessions of every kind, parallel
+# queries, vacuums and index builds. Zero reports are wanted. Needs the build of `make tsan`.
+#
+#     TSAN_SECONDS (60): how long pgbench's scripts run in all
+export BUILD=${BUILD:-build-tsan}
+. "$(dirname "$0")/lib.sh"
+seconds=${TSAN_SECONDS:-60}
+# Reports go to files, so that none is lost in a log; with more random address bits than it knows, TSan needs a fixed layout.
+export TSAN_LOG=$scratch/report
+export TSAN_OPTIONS="log_path=$TSAN_LOG halt_on_error=0 exitcode=66 second_deadlock_stack=1 history_size=4 ${TSAN_OPTIONS:-}"
+SETARCH=
+[ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)" -le 28 ] || SETARCH="setarch $(uname -m) -R"
+export SETARCH
+reports() { # NAME: ok when no report has been written since the last call
+    local found
+    found=$(ls "$scratch"/report* 2>/dev/null | wc -l)
+    if [ "$found" = 0 ]; then
+        ok "tsan: no report: $1"
+    else
+        bad "tsan: $1: $(cat "$scratch"/report* | grep -c '^WARNING: ThreadSanitizer') reports"
+        cat "$scratch"/report* | grep -v '^=*$' | head -n "${TAIL:-60}" | cut -c 1-200 | sed 's/^/        | /'
+        [ -z "${TSAN_KEEP:-}" ] || cat "$scratch"/report* >>"$TSAN_KEEP"
+        rm -f "$scratch"/report*
+    fi
+}
+
+part=${1:-all}
+if [ "$part" = all ] || [ "$part" = stress ]; then
+    tests/stress.sh
+    case $? in 0) ;; *) bad_count=$((bad_count + 1)) ;; esac
+    reports "stress programs"
+fi
+[ "$part" = all ] || [ "$part" = server ] || exit
+
+cat >"$scratch/crabtree" <<EOS
+#!/bin/sh
+exec $SETARCH $PWD/$BUILD/crabtree "\$@"
+EOS
+chmod +x "$scratch/crabtree"
+SERVER=$scratch/crabtree
+server_start tsan -c shared_buffers=16MB -c checkpoint_timeout=3 -c autovacuum_naptime=1 -c max_parallel_workers=16 -c min_parallel_table_scan_size=0 || { bad "tsan: the server does not start"; tail -n 5 "$server_log"; reports start; exit 1; }
+attempt "tsan: pgbench -i" pgbench -i -q -s 1
+each=$((seconds / 5 > 1 ? seconds / 5 : 1))
+for run in "tpcb-like simple" "tpcb-like prepared" "simple-update extended" "select-only prepared"; do
+    # shellcheck disable=SC2086
+    set -- $run
+    attempt "tsan: pgbench $1 -M $2, 8 clients, $each s" pgbench -n -M "$2" -b "$1" -c 8 -j 2 -T "$each"
+done
+q -c "CREATE TABLE big AS SELECT g AS id, g % 100 AS k, g::float8 / 3 AS f, 'text ' || g % 50 AS t FROM generate_series(1, 40000) g" -c "ANALYZE big"
+cat >"$scratch/mixed.sql" <<'EOS'
+\set a random(1, 40000)
+\set w random(0, 9)
+SET max_parallel_workers_per_gather = 4;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT k, count(*), sum(f), max(t) FROM big GROUP BY k ORDER BY k LIMIT 5;
+SELECT sum(f) FROM big WHERE id % 7 = :w;
+SELECT count(*) FROM big x JOIN big y ON x.id = y.id WHERE x.k < 20;
+BEGIN;
+UPDATE big SET f = f + 1 WHERE id BETWEEN :a AND :a + 5;
+SAVEPOINT s;
+DELETE FROM big WHERE id = :a;
+ROLLBACK TO s;
+SELECT * FROM big WHERE id = :a FOR UPDATE;
+COMMIT;
+EOS
+cat >"$scratch/ddl.sql" <<'EOS'
+CREATE INDEX big_k ON big (k, id);
+SELECT count(*) FROM big WHERE k = 5;
+VACUUM big;
+ANALYZE big;
+DROP INDEX big_k;
+CREATE TABLE passing (id serial PRIMARY KEY, v text);
+INSERT INTO passing (v) SELECT 'x' FROM generate_series(1, 500);
+SELECT count(*) FROM crab_latches;
+SELECT count(*) FROM pg_stat_activity;
+SELECT count(*) FROM pg_locks;
+DROP TABLE passing;
+EOS
+# An error of a statement among many (a deadlock, say) is no matter here: reports are.
+pgbench -n -f "$scratch/mixed.sql" -c 6 -j 2 -T "$each" >"$scratch/mixed.out" 2>&1 &
+mixed=$!
+for _ in 1 2; do psql -X -q -f "$scratch/ddl.sql" >"$scratch/ddl.out" 2>&1; done
+wait $mixed
+if grep -q 'PANIC\|server closed the connection' "$scratch/mixed.out" "$scratch/ddl.out"; then bad "tsan: mixed load: the server went down"; else ok "tsan: mixed load"; fi
+"$BUILD/tests/server/session_client" tests/server/sessions/deadlock.steps >/dev/null 2>&1
+"$BUILD/tests/server/session_client" tests/server/sessions/timeouts_and_cancel.steps >/dev/null 2>&1
+if [ -x "$BUILD/tests/sql/random_client" ]; then timeout 200 "$BUILD/tests/sql/random_client" 400 3 >"$scratch/random.out" 2>&1; verdict $? "tsan: random statements"; fi
+server_stop
+status=$?
+reports "server"
+if [ $status = 0 ] || [ $status = 66 ]; then ok "tsan: the server ends well"; else bad "tsan: the server ended with status $status"; tail -n 5 "$server_log"; fi

@@ -648,6 +648,13 @@ static enum status analyze_tail(struct planner *p, struct scope *scope, struct q
     return STATUS_OK;
 }
 
+static bool may_be_made_up(const struct from_node *n, const struct rel *r, bool nullable)
+{
+    if (!n) return false;
+    if (n->rel) return n->rel == r && nullable;
+    return may_be_made_up(n->left, r, nullable || n->join == PLAN_RIGHT || n->join == PLAN_FULL) || may_be_made_up(n->right, r, nullable || n->join == PLAN_LEFT || n->join == PLAN_FULL);
+}
+
 static enum status analyze_locking(struct planner *p, struct query *q, const struct select *select)
 {
     static const char *const words[] = { [FOR_KEY_SHARE] = "FOR KEY SHARE", [FOR_SHARE] = "FOR SHARE", [FOR_NO_KEY_UPDATE] = "FOR NO KEY UPDATE", [FOR_UPDATE] = "FOR UPDATE" };
@@ -671,6 +678,8 @@ static enum status analyze_locking(struct planner *p, struct query *q, const str
                     if (!l->of.count) continue;
                     return fail_at(p, l->of.items[n]->position, STATUS_FEATURE_NOT_SUPPORTED, "%s cannot be applied to this kind of FROM item", word);
                 }
+                for (uint32_t k = 0; k < q->from.count; k++)
+                    if (may_be_made_up(q->from.items[k], rel, false)) return fail_at(p, 0, STATUS_FEATURE_NOT_SUPPORTED, "%s cannot be applied to the nullable side of an outer join", word);
                 struct lock_clause *known = NULL;
                 for (int k = 0; k < q->lock_count; k++) if (q->locks[k].rel == rel) known = &q->locks[k];
                 if (!known) {

@@ -59,6 +59,8 @@ struct problem {
     uint32_t condition_count, condition_capacity;
     struct judged *conditions;        /* of WHERE and inner ONs */
     int8_t *item_of;                     /* by rel id, -1: not of this problem */
+    int driver;                          /* the item whose order the result is to have: it stays leftmost; -1 none */
+    double fraction;                     /* of the result that will be read, when there is a driver */
     uint16_t rel_span;
 };
 
@@ -532,9 +534,16 @@ static double join_rows(struct problem *b, const struct path *l, const struct pa
 
 struct candidate { struct problem *b; struct path *best; itemset set; };
 
+/* What counts of a path: all of its cost, or that of the rows that a LIMIT lets through. */
+static double path_metric(const struct problem *b, const struct path *path)
+{
+    if (b->driver < 0 || !(path->set & BIT(b->driver))) return path->total;
+    return path->startup + (path->total - path->startup) * b->fraction;
+}
+
 static void offer(struct candidate *c, const struct path *path)
 {
-    if (c->best && c->best->total <= path->total) return;
+    if (c->best && path_metric(c->b, c->best) <= path_metric(c->b, path)) return;
     struct path *copy = arena_copy(c->b->p->arena, path, sizeof *path);
     c->best = copy;
 }
@@ -549,6 +558,7 @@ static void try_join(struct candidate *c, struct path *l, struct path *r)
     enum plan_join join = PLAN_INNER;
     bool swapped = false;
     struct path *outer = l;
+    if (b->driver >= 0 && (r->set & BIT(b->driver))) return;
     /* specials: alone on the right, and what they need on the left */
     for (int side = 0; side < 2; side++) {
         const struct path *s = side ? l : r, *o = side ? r : l;
@@ -910,10 +920,56 @@ static enum status build(struct problem *b, struct path *path, const struct scal
     return filter_node(p, n, layout, &filter, path->rows, out);
 }
 
+/* Joins keep the order of their left side. So the wished order can be had from an index of one item, if that item stays leftmost; and
+ * with a LIMIT a plan that gives its first rows early may be the cheapest. Tries such drivers against the path found without. */
+static struct path *drive(struct problem *b, struct path *path, struct wish *wish)
+{
+    struct planner *p = b->p;
+    if (!wish->count && wish->limit <= 0) return path;
+    if (!wish->count && b->count > 6) return path;
+    double f = wish->limit > 0 ? fmin(1, wish->limit / fmax(1, path->rows)) : 1, best, width = path->width;
+    if (wish->count) {
+        double rows = fmax(2, path->rows);
+        best = path->total + (wish->limit > 0 && wish->limit < 100000 ? 2 * p->settings->cpu_operator_cost * rows * log2(2 * fmax(2, fmin(wish->limit, rows))) : cost_sort(p, rows, width));
+    } else
+        best = path->startup + (path->total - path->startup) * f;
+    struct path *chosen = path;
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct item *item = &b->items[i];
+        if (!item->rel || item->rel->kind != REL_TABLE || item->join != PLAN_INNER || item->lateral) continue;
+        if (wish->count && (wish->exprs[0]->kind != SCALAR_VAR || wish->exprs[0]->var.rel != item->rel->id)) continue;
+        struct item before = *item;
+        struct wish w = *wish;
+        w.limit = fmax(1, f * item->rows);
+        access_best(p, item->rel, &item->filters, NULL, 1, &w, &item->access);
+        if (wish->count && !item->access.ordered) {
+            *item = before;
+            continue;
+        }
+        item->rows = item->access.rows;
+        item->startup = item->access.startup;
+        item->total = item->access.total;
+        b->driver = (int)i;
+        b->fraction = f;
+        struct path *other = order_exact(b);
+        double metric = other ? path_metric(b, other) : 0;
+        b->driver = -1;
+        if (other && metric < best) {
+            best = metric;
+            chosen = other;
+            wish->ordered = wish->count > 0;
+            for (uint32_t k = 0; k < b->count; k++)      /* an earlier driver reads as it did again */
+                if (k != i && b->items[k].rel && b->items[k].rel->kind == REL_TABLE) leaf_cost(b, &b->items[k], NULL);
+        } else
+            *item = before;
+    }
+    return chosen;
+}
+
 static enum status plan_problem(struct planner *p, struct query *q, struct from_node **nodes, uint32_t count, const struct scalars *where, const struct scalars *wanted,
                                 struct wish *wish, struct plan **out, struct layout *layout)
 {
-    struct problem b = { .p = p, .q = q, .rel_span = p->rel_count };
+    struct problem b = { .p = p, .q = q, .rel_span = p->rel_count, .driver = -1, .fraction = 1 };
     b.item_of = arena_alloc(p->arena, p->rel_count ? p->rel_count : 1u);
     memset(b.item_of, -1, p->rel_count ? p->rel_count : 1u);
     struct scalars conditions = { 0 }, constant = { 0 }, late = { 0 };
@@ -967,6 +1023,7 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
     }
     struct path *path = single ? leaf_path(&b, 0) : b.count <= DP_MAX ? order_exact(&b) : order_greedy(&b);
     if (!path) return error_set(STATUS_FEATURE_NOT_SUPPORTED, "no join order satisfies this FROM clause");
+    if (wish && !single && b.count <= DP_MAX && !late.count) path = drive(&b, path, wish);
     bool moved = false;
     uint32_t still = 0;
     for (uint32_t i = 0; i < late.count; i++) {

@@ -331,7 +331,7 @@ void access_best(struct planner *p, struct rel *r, const struct scalars *conditi
 {
     rel_size(p, r);
     (void)outer;
-    *out = (struct access){ .rest = *conditions };
+    *out = (struct access){ .rest = *conditions, .ordered = wish && wish->count == 0 };
     cost_seq(p, r, conditions, out);
     double width = width_of(r->types, r->column_count), best = wished_cost(p, out, wish, width);
     for (int i = 0; i < r->table->index_count; i++) {
@@ -375,7 +375,8 @@ void access_best(struct planner *p, struct rel *r, const struct scalars *conditi
         }
         for (uint32_t k = 0; k < conditions->count; k++)
             if (!used[k]) scalars_add(p->arena, &a.rest, conditions->items[k]);
-        if (wish && !a.any_array) a.ordered = gives_order(r, ix, a.equal.count, wish, &a.backward);
+        if (wish && wish->count == 0) a.ordered = a.used.count > 0 || prefix;
+        else if (wish && !a.any_array) a.ordered = gives_order(r, ix, a.equal.count, wish, &a.backward);
         if (!a.used.count && !prefix && !a.ordered) continue;
         bool unique_hit = ix->unique && a.equal.count == ix->column_count;
         cost_index(p, r, ix, &a, loops, unique_hit);
@@ -408,7 +409,7 @@ enum status access_plan(struct planner *p, struct rel *r, const struct access *a
     struct layout none = { 0 };
     if (a->index) {
         n->index = a->index;
-        n->backward = a->ordered && a->backward;
+        n->backward = a->backward;
         n->bound.equal_count = (uint16_t)a->equal.count;
         TRY(resolve_all(p, &none, a->equal.items, a->equal.count, &n->bound.equal));
         TRY(resolve(p, &none, a->low, &n->bound.low));

@@ -478,6 +478,14 @@ static enum status layer_sets(struct planner *p, struct query *q, struct plan **
     return STATUS_OK;
 }
 
+static void inner_conditions(struct planner *p, const struct from_node *n, struct scalars *list)
+{
+    if (!n || n->rel || n->join != PLAN_INNER) return;
+    for (uint32_t i = 0; i < n->on.count; i++) scalars_add(p->arena, list, n->on.items[i]);
+    inner_conditions(p, n->left, list);
+    inner_conditions(p, n->right, list);
+}
+
 static enum status layer_locks(struct planner *p, struct query *q, struct plan **plan, const struct layout *layout)
 {
     struct plan *n = plan_new(p, PLAN_LOCK_ROWS, (*plan)->column_count);
@@ -502,9 +510,7 @@ static enum status layer_locks(struct planner *p, struct query *q, struct plan *
     }
     struct scalars all = { 0 };
     for (uint32_t i = 0; i < q->where.count; i++) scalars_add(p->arena, &all, q->where.items[i]);
-    for (uint32_t i = 0; i < q->from.count; i++)
-        if (!q->from.items[i]->rel && q->from.items[i]->join == PLAN_INNER)
-            for (uint32_t k = 0; k < q->from.items[i]->on.count; k++) scalars_add(p->arena, &all, q->from.items[i]->on.items[k]);
+    for (uint32_t i = 0; i < q->from.count; i++) inner_conditions(p, q->from.items[i], &all);
     TRY(resolve(p, layout, all.count ? scalar_and(p->arena, all.items, all.count) : NULL, &n->lock_recheck->filter));
     plan_costs(n, (*plan)->rows, (*plan)->startup_cost, (*plan)->total_cost + (*plan)->rows * p->settings->cpu_tuple_cost);
     *plan = n;
@@ -725,11 +731,11 @@ enum status plan_query(struct planner *p, struct query *q, double fraction, stru
             for (uint32_t i = 0; i < q->from.count; i++) want_node(p, q, &wanted, q->from.items[i]);
         }
         struct wish wish = { 0 }, *wished = NULL;
-        if (q->order_count && !q->grouped && !q->window_count && !q->distinct && !q->set_function_count) {
+        if ((q->order_count || q->limit || fraction > 0) && !q->grouped && !q->window_count && !q->distinct && !q->set_function_count) {
             wish.count = q->order_count;
-            wish.exprs = arena_array(p->arena, struct scalar *, q->order_count);
-            wish.descending = arena_array(p->arena, bool, q->order_count);
-            wish.nulls_first = arena_array(p->arena, bool, q->order_count);
+            wish.exprs = arena_array(p->arena, struct scalar *, q->order_count ? q->order_count : 1);
+            wish.descending = arena_array(p->arena, bool, q->order_count ? q->order_count : 1);
+            wish.nulls_first = arena_array(p->arena, bool, q->order_count ? q->order_count : 1);
             for (int i = 0; i < q->order_count; i++) {
                 wish.exprs[i] = q->targets[q->order[i].target];
                 wish.descending[i] = q->order[i].descending;
@@ -740,7 +746,7 @@ enum status plan_query(struct planner *p, struct query *q, double fraction, stru
         }
         if (q->grouped) TRY(min_max_by_index(p, q, &plan, &layout, &by_index));
         if (!by_index) TRY(plan_from(p, q, &wanted, wished, &plan, &layout));
-        if (wished) sorted = wish.ordered;
+        if (wished && q->order_count) sorted = wish.ordered;
         if (q->grouped && !by_index) TRY(layer_groups(p, q, &plan, &layout));
         if (q->window_count) TRY(layer_windows(p, q, &plan, &layout));
         if (q->set_function_count) TRY(layer_sets(p, q, &plan, &layout));

@@ -663,6 +663,69 @@ enum status aggregate_results(struct aggregate_node *n, struct group *groups, ui
     return STATUS_OK;
 }
 
+/* Many groups are brought together by partition, in the workers; then the partitions' groups are merged in order of first appearance. */
+#ifndef JOIN_BY_PARTITION
+#define JOIN_BY_PARTITION 20000
+#endif
+struct joining { struct aggregate_node *node; uint16_t set, workers; struct group_table *tables; };
+
+static enum status join_partitions(void *context, uint16_t number, struct worker *worker)
+{
+    struct joining *j = context;
+    struct aggregate_node *n = j->node;
+    enum status status = STATUS_OK;
+    for (uint32_t p = number; p < SPILL_PARTITIONS && !status; p += j->workers) {
+        struct group_table *t = &j->tables[p];
+        row_table_open(&t->rows, worker->arena, n->key_types, n->op.plan->group_count);
+        for (uint32_t w = 0; w < n->part_count && !status; w++)
+            status = aggregate_join(n, worker->arena, t, &n->parts[w]->tables[j->set], p, SPILL_PARTITIONS);
+        if (!status)
+            status = run_check(worker);
+        aggregate_sort_groups(t);
+    }
+    return status;
+}
+
+static enum status join_tables(struct aggregate_node *n, uint16_t set, struct group_table *out)
+{
+    struct arena *arena = n->op.again;
+    uint64_t total = 0;
+    enum status status = STATUS_OK;
+    for (uint32_t p = 0; p < n->part_count; p++)
+        total += n->parts[p]->tables[set].group_count;
+    if (total < JOIN_BY_PARTITION || !workers_available()) {
+        row_table_open(&out->rows, arena, n->key_types, n->op.plan->group_count);
+        for (uint32_t p = 0; p < n->part_count && !status; p++)
+            status = aggregate_join(n, arena, out, &n->parts[p]->tables[set], 0, 1);
+        aggregate_sort_groups(out);
+        return status;
+    }
+    struct joining j = { .node = n, .set = set, .workers = (uint16_t)(n->part_count < SPILL_PARTITIONS ? n->part_count : SPILL_PARTITIONS),
+                         .tables = arena_array(arena, struct group_table, SPILL_PARTITIONS) };
+    status = workers_each(n->op.run, j.workers, join_partitions, &j);
+    if (status)
+        return status;
+    uint32_t at[SPILL_PARTITIONS] = { 0 };
+    total = 0;
+    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
+        total += j.tables[p].group_count;
+    out->groups = arena_alloc(arena, (total + 1) * sizeof *out->groups);
+    while (out->group_count < total) {
+        const struct group *least = NULL;
+        uint32_t from = 0;
+        for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
+            const struct group *g = at[p] < j.tables[p].group_count ? &j.tables[p].groups[at[p]] : NULL;
+            if (g && (!least || compare_groups(g, least) < 0)) {
+                least = g;
+                from = p;
+            }
+        }
+        at[from]++;
+        out->groups[out->group_count++] = *least;
+    }
+    return STATUS_OK;
+}
+
 static enum status emit_table(struct local *local, struct group_table *t, uint64_t *batches)
 {
     struct aggregate_node *n = (struct aggregate_node *)local->op;
@@ -722,11 +785,8 @@ static enum status aggregate_source(struct local *local)
         }
         struct group_table *t = &first->tables[s];
         if (n->part_count > 1) {
-            struct group_table *all = arena_new(arena, struct group_table);
-            row_table_open(&all->rows, arena, n->key_types, plan->group_count);
-            for (uint32_t p = 0; p < n->part_count && !status; p++)
-                status = aggregate_join(n, arena, all, &n->parts[p]->tables[s], 0, 1);
-            t = all;
+            t = arena_new(arena, struct group_table);
+            status = join_tables(n, s, t);
         }
         /* without GROUP BY (or for the empty grouping set) there is always one group */
         bool empty_set = plan->group_count == 0 || (plan->set_count && plan->sets_offsets[s] == plan->sets_offsets[s + 1]);
@@ -746,7 +806,6 @@ static enum status aggregate_source(struct local *local)
             t->groups[0] = (struct group){ .states = arena_zero(arena, n->group_bytes), .rows = rows };
             t->group_count = 1;
         }
-        aggregate_sort_groups(t);
         if (!status)
             status = emit_table(local, t, &batches);
     }

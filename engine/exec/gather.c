@@ -457,3 +457,46 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
     exchange_give(x);
     return status;
 }
+
+/* ---- the same work on many parts ---- */
+
+struct each { struct task task; struct exchange *x; struct worker worker; uint16_t number; enum status (*work)(void *, uint16_t, struct worker *); void *context; enum status status; struct error error; };
+
+static void each_run(struct task *task)
+{
+    struct each *each = (struct each *)task;
+    struct exchange *x = each->x;
+    each->status = each->work(each->context, each->number, &each->worker);
+    if (each->status)
+        error_save(&each->error);
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    x->home++;
+    condition_wake_all(&x->changed);
+    latch_release(&x->latch);
+}
+
+enum status workers_each(struct run *run, uint16_t count, enum status (*work)(void *context, uint16_t number, struct worker *), void *context)
+{
+    struct exchange *x = exchange_take();
+    struct each *all = arena_array(run->arena, struct each, count);
+    struct task *tasks[count];
+    x->run = run;
+    x->hand_count = count;
+    for (uint16_t i = 0; i < count; i++) {
+        struct kept_arena *kept = arena_new(run->arena, struct kept_arena);
+        *kept = (struct kept_arena){ .next = run->worker_arenas, .arena = arena_open(NULL, "worker") };
+        run->worker_arenas = kept;
+        all[i] = (struct each){ .task = { .run = each_run, .env = type_env, .pid = session_pid(run->session) }, .x = x, .number = i, .work = work, .context = context,
+                                .worker = { .run = run, .number = (uint16_t)(i + 1), .arena = kept->arena, .stop = &x->stop } };
+        tasks[i] = &all[i].task;
+    }
+    workers_submit(tasks, count);
+    enum status status = wait_home(x);
+    exchange_give(x);
+    for (uint16_t i = 0; i < count; i++) {
+        if (all[i].status && all[i].status != STATUS_STOP && !status)
+            status = error_restore(&all[i].error);
+        error_free(&all[i].error);
+    }
+    return status;
+}

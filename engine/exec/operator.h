@@ -190,6 +190,8 @@ enum status seq_scan_work(struct local *, void (*claimed)(void *, uint64_t first
 bool     index_too_young(const struct index *, const struct snapshot *);
 
 /* ---- workers.c, gather.c ---- */
+/* work(context, i, arena) for i < count, each in a worker, with an arena that lives as long as the run; waits for all. The error of the lowest i. */
+enum status workers_each(struct run *, uint16_t count, enum status (*work)(void *context, uint16_t number, struct worker *), void *context) MUST_CHECK;
 void     worker_arenas_close(struct run *);
 struct task { void (*run)(struct task *); struct task *next; const struct type_env *env; int32_t pid; };
 /* Hands tasks to the pool (or spawns a thread each): one latch, one broadcast. */

@@ -581,7 +581,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         if (n->kind == PLAN_FILTER && filter_count < 8) filters[filter_count++] = n;
         n = n->left;
     }
-    if (n->workers_planned && !gathered) {
+    if (n->workers_planned && !gathered && n->kind != PLAN_LIMIT) {
         if (n->kind == PLAN_AGGREGATE) {
             label(x, level, top, n->group_count ? "Finalize HashAggregate" : "Finalize Aggregate");
             if (n->group_count) {

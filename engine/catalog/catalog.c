@@ -390,13 +390,13 @@ static enum status load_view(void *context, const struct catalog_row *row)
     return status;
 }
 
-static enum status schema_name_load(struct session *session, uint32_t oid, struct arena *arena, const char **out);
+static enum status schema_name_load(const struct catalog_access *look, uint32_t oid, struct arena *arena, const char **out);
 
-/* From its pg_class row (in scratch memory) to a whole descriptor in the cache. */
-static enum status table_load(struct session *session, struct generation *generation, const struct value *v, struct arena *scratch, struct table **out)
+/* From its pg_class row (in scratch memory) to a whole descriptor in the cache. All rows are read under the snapshot that met the
+ * first: the table need not be locked, and may be dropped or altered meanwhile. */
+static enum status table_load(const struct catalog_access *look, struct generation *generation, const struct value *v, struct table **out)
 {
-    struct load load = {.arena = generation->arena};
-    catalog_access_open(session, scratch, &load.access);
+    struct load load = {.arena = generation->arena, .access = *look};
     struct table *table = arena_new(load.arena, struct table);
     load.table = table;
     table->oid = v[CLASS_oid].oid;
@@ -408,7 +408,7 @@ static enum status table_load(struct session *session, struct generation *genera
     char **options;
     table->option_count = texts_read(&v[CLASS_reloptions], load.arena, &options);
     table->options = (const char *const *)options;
-    enum status status = schema_name_load(session, table->schema, load.arena, &table->schema_name);
+    enum status status = schema_name_load(look, table->schema, load.arena, &table->schema_name);
     uint16_t column_count = (uint16_t)v[CLASS_relnatts].i2;
     table->columns = arena_array(load.arena, struct column, column_count + 1);
     if (table->kind == RELATION_TABLE || table->kind == RELATION_SEQUENCE)
@@ -479,11 +479,11 @@ enum status catalog_schema(struct session *session, const char *name, uint32_t *
     return status;
 }
 
-static enum status schema_name_load(struct session *session, uint32_t oid, struct arena *arena, const char **out)
+static enum status schema_name_load(const struct catalog_access *look, uint32_t oid, struct arena *arena, const char **out)
 {
     struct arena *scratch = arena_open(NULL, "schema lookup");
-    struct catalog_access access;
-    catalog_access_open(session, scratch, &access);
+    struct catalog_access access = *look;
+    access.arena = scratch;
     struct value key = value_oid(oid);
     struct catalog_row row;
     bool found;
@@ -570,13 +570,14 @@ static enum status find_in_schema(struct session *session, uint32_t schema, cons
     struct arena *scratch = arena_open(NULL, "relation lookup");
     struct catalog_access access;
     catalog_access_open(session, scratch, &access);
+    access.limit = txn_limit(access.store);
     struct value keys[2] = {value_text(name), value_oid(schema)};
     struct catalog_row row;
     bool found;
     struct table *table = NULL;
     enum status status = catalog_get(&access, CATALOG_CLASS, BY_NAME, keys, 2, &row, &found);
     if (!status && found && row.values[CLASS_relkind].c != RELATION_INDEX)
-        status = table_load(session, generation, row.values, scratch, &table);
+        status = table_load(&access, generation, row.values, &table);
     arena_close(scratch);
     *out = table;
     return status;
@@ -618,13 +619,14 @@ enum status catalog_table(struct session *session, uint32_t oid, const struct ta
     struct arena *scratch = arena_open(NULL, "relation lookup");
     struct catalog_access access;
     catalog_access_open(session, scratch, &access);
+    access.limit = txn_limit(access.store);
     struct value key = value_oid(oid);
     struct catalog_row row;
     bool found;
     struct table *table = NULL;
     enum status status = catalog_get(&access, CATALOG_CLASS, BY_OID, &key, 1, &row, &found);
     if (!status && found && row.values[CLASS_relkind].c != RELATION_INDEX)
-        status = table_load(session, generation, row.values, scratch, &table);
+        status = table_load(&access, generation, row.values, &table);
     arena_close(scratch);
     *out = table;
     return status;

@@ -151,7 +151,7 @@ enum status catalog_scan(const struct catalog_access *access, enum catalog_id id
                          enum status (*visit)(void *context, const struct catalog_row *), void *context)
 {
     struct scan scan = {.access = access, .table = &catalog_tables[id]};
-    scan.snapshot = (struct snapshot){.limit = txn_limit(access->store), .txn = access->txn, .command = UINT32_MAX};
+    scan.snapshot = (struct snapshot){.limit = access->limit ? access->limit : txn_limit(access->store), .txn = access->txn, .command = UINT32_MAX};
     scan.columns = all_columns(scan.table, access->arena);
     enum status status = index < 0 ? scan_heap(&scan, visit, context) : scan_index(&scan, &scan.table->indexes[index], keys, key_count, visit, context);
     return status == STATUS_STOP ? STATUS_OK : status;

@@ -5,7 +5,7 @@
 
 #include "engine/catalog/schema.h"
 
-struct catalog_access { struct store *store; struct txn *txn; struct arena *arena; };
+struct catalog_access { struct store *store; struct txn *txn; struct arena *arena; lsn_t limit; };   /* limit: of the snapshot that several scans share; 0: the latest for each */
 void catalog_access_open(struct session *, struct arena *, struct catalog_access *out);
 
 struct catalog_row { const struct value *values; uint64_t row_id; };

@@ -1,4 +1,5 @@
 /* tests/engine/exec_rows_test.c - rows kept in memory, and numbered distinct rows, against plain arrays. */
+#include <stdio.h>
 #include <criterion/criterion.h>
 #include <string.h>
 #include "base/hash.h"

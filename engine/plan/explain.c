@@ -445,8 +445,10 @@ static void costs(struct explaining *x, const struct plan *n, struct text_buffer
         return;
     }
     double loops = (double)c->loops;
+    /* The first row's time is a clock's reading, the total is summed up in workers: it may come out the smaller by a little. */
+    double total = (double)c->total_us / 1000 / loops, start = fmin((double)c->start_us / 1000 / loops, total);
     if (x->options->timing)
-        text_buffer_printf(t, " (actual time=%.3f..%.3f rows=%.0f loops=%.0f)", (double)c->start_us / 1000 / loops, (double)c->total_us / 1000 / loops, (double)c->rows / loops, loops);
+        text_buffer_printf(t, " (actual time=%.3f..%.3f rows=%.0f loops=%.0f)", start, total, (double)c->rows / loops, loops);
     else
         text_buffer_printf(t, " (actual rows=%.0f loops=%.0f)", (double)c->rows / loops, loops);
 }

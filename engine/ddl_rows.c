@@ -459,10 +459,9 @@ enum status ddl_query(struct ddl *d, const char *sql, struct result_sink *sink, 
     enum status status = parse_sql(d->arena, sql, strlen(sql), &list);
     if (!status && list.count != 1)
         status = error_set(STATUS_INTERNAL, "not one statement: %s", sql);
-    uint32_t *types = arena_array(d->arena, uint32_t, 8);
     struct prepared_plan *plan;
     if (!status) {
-        struct plan_request request = {.session = d->session, .arena = d->arena, .sql = sql, .statement = list.items[0], .parameter_types = types};
+        struct plan_request request = {.session = d->session, .arena = d->arena, .sql = sql, .statement = list.items[0]};
         status = plan_statement(&request, &plan);
     }
     if (!status) {

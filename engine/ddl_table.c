@@ -427,8 +427,7 @@ enum status create_table(struct ddl *d, const struct create_table_statement *s)
 
 static enum status statement_plan(struct ddl *d, const struct statement *statement, struct prepared_plan **out)
 {
-    uint32_t *types = arena_array(d->arena, uint32_t, 65536);
-    struct plan_request request = {.session = d->session, .arena = d->arena, .sql = d->sql, .statement = statement, .parameter_types = types};
+    struct plan_request request = {.session = d->session, .arena = d->arena, .sql = d->sql, .statement = statement};
     return plan_statement(&request, out);
 }
 

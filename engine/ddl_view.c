@@ -8,10 +8,9 @@
 
 static enum status view_plan(struct ddl *d, struct select *select, const char *sql, const struct plan **out)
 {
-    uint32_t *types = arena_array(d->arena, uint32_t, 65536);
     struct statement *statement = arena_new(d->arena, struct statement);
     *statement = (struct statement){.kind = STATEMENT_SELECT, .start = 1, .length = (int)strlen(sql), .select = select};
-    struct plan_request request = {.session = d->session, .arena = d->arena, .sql = sql, .statement = statement, .parameter_types = types};
+    struct plan_request request = {.session = d->session, .arena = d->arena, .sql = sql, .statement = statement};
     struct prepared_plan *plan;
     enum status status = plan_statement(&request, &plan);
     if (!status && plan->parameter_count)

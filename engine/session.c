@@ -394,6 +394,8 @@ static enum status failed_block_error(void)
 static enum status query_statement(struct session *session, const char *sql, const struct statement *statement, bool last)
 {
     const char *tag = NULL;
+    if (session->client->statement_begin)
+        session->client->statement_begin(session->client);
     if (session->block == BLOCK_FAILED && !statement_allowed_when_failed(statement))
         return failed_block_error();
     catalog_statement_start(session);

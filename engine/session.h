@@ -37,6 +37,7 @@ struct client {
     enum status (*copy_done)(struct client *) MUST_CHECK;
     void (*notice)(struct client *, const char *severity, const struct error *) ;         /* NOTICE, WARNING, INFO … */
     void (*parameter_status)(struct client *, const char *name, const char *value);
+    void (*statement_begin)(struct client *);                                             /* a statement of a query string begins: so does its time limit. May be NULL */
 };
 
 struct session;

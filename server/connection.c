@@ -326,19 +326,29 @@ static enum status handle_close(struct connection *connection, struct message *m
     return status;
 }
 
+/* The time limit of what runs now starts anew: with a message, and with each statement of a query string, which an earlier
+ * statement of it (SET) may have given another limit. */
+void connection_limit_begin(struct connection *connection)
+{
+    int64_t limit_ms = session_settings(connection->session)->statement_timeout_ms;
+    if (connection->limited)
+        server_statement_end(connection->server, connection);
+    connection->limited = limit_ms > 0;
+    if (connection->limited)
+        server_statement_begin(connection->server, connection, now_us() + (uint64_t)limit_ms * 1000);
+}
+
 /* Runs a message under the statement's time limit, with the interrupts of before it dropped (rule 3). */
 static enum status run_message(struct connection *connection, struct message *message,
                                enum status (*handle)(struct connection *, struct message *))
 {
-    int64_t limit_ms = session_settings(connection->session)->statement_timeout_ms;
-
     thread_interrupt_clear(~(unsigned)INTERRUPT_TERMINATE);
     connection->session_knows = false;
-    if (limit_ms > 0)
-        server_statement_begin(connection->server, connection, now_us() + (uint64_t)limit_ms * 1000);
+    connection_limit_begin(connection);
     enum status status = handle(connection, message);
-    if (limit_ms > 0)
+    if (connection->limited)
         server_statement_end(connection->server, connection);
+    connection->limited = false;
     ASSERT(latch_held_count() == 0);
     return status;
 }

@@ -35,11 +35,14 @@ struct connection {
     const char *query;                          /* text that error positions refer to, or NULL */
     bool     skip_until_sync;
     bool     idle;                              /* ReadyForQuery was the last thing said: idle timeouts run */
+    bool     limited;                           /* a statement's time limit runs */
     bool     session_knows;                     /* of the error at hand, because it raised it */
     bool     done;                              /* the connection ends after this message */
 };
 
 void connection_start(struct server *, int fd, const char *peer);
 void connection_refuse(int fd, enum status, const char *text);     /* says so if the socket takes it, and closes; never waits */
+
+void connection_limit_begin(struct connection *);
 
 #endif

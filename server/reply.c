@@ -362,6 +362,11 @@ static void say_notice(struct client *client, const char *severity, const struct
     write_report(&connection->wire, 'N', severity, error, connection->query);
 }
 
+static void say_statement_begin(struct client *client)
+{
+    connection_limit_begin(client->context);
+}
+
 static void say_parameter_status(struct client *client, const char *name, const char *value)
 {
     reply_parameter_status(client->context, name, value);
@@ -383,5 +388,6 @@ void reply_client(struct client *client, struct connection *connection)
         .copy_done = say_copy_done,
         .notice = say_notice,
         .parameter_status = say_parameter_status,
+        .statement_begin = say_statement_begin,
     };
 }

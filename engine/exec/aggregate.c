@@ -9,7 +9,7 @@
  * combined, and the runs of ordered states are put in order of their grains.
  *
  * Where the plan expects many groups (WIDE_GROUPS) nearly every row would begin a new grain of its group, and the tree would cost more
- * than the sums: then rows are aggregated one by one in (grain, row) order, by the leader where the states hang on order.
+ * than the sums: then rows are aggregated one by one in (grain, row) order; several workers deal them out by the key first (aggregate_deal.c).
  *
  * DISTINCT and ORDER BY inside an aggregate: rows are kept (exact states with DISTINCT only need the set of values seen), and are
  * sorted and handed to the aggregate at the end; such a node is the leader's alone.
@@ -19,7 +19,13 @@
 #include <stdlib.h>
 #include "engine/exec/aggregate_private.h"
 
-#define WIDE_GROUPS 2000                 /* hangs on the plan alone: what is chosen shows in the last bits of float sums */
+/* It hangs on the plan alone: what is chosen shows in the last bits of float sums. */
+#ifndef WIDE_GROUPS
+#define WIDE_GROUPS 2000
+#endif
+#ifndef DEAL_GROUPS
+#define DEAL_GROUPS 20000                /* from here on dealing out the rows is less work than a table of all groups in each worker */
+#endif
 
 /* ---- open ---- */
 
@@ -97,6 +103,9 @@ static enum status aggregate_open(struct exec_node *op)
     if (!status)
         status = node_program(op, 0, exprs, n->output_count, &n->program);
     n->set_count = plan->set_count ? plan->set_count : 1;
+    n->deals = plan->group_count && !plan->set_count && !n->keeps_rows && !n->folder.count && plan->group_estimate >= (n->serial ? WIDE_GROUPS : DEAL_GROUPS);
+    if (!status && n->deals)
+        status = node_program(op, 1, plan->groups, plan->group_count, &n->keys);
     n->distinct_from = plan->set_count ? 0 : plan->group_count ? 1 : 2;
     n->spill_types = arena_array(arena, struct sql_type, plan->left->column_count + 2u);
     memcpy(n->spill_types, plan->left->types, plan->left->column_count * sizeof *n->spill_types);
@@ -609,7 +618,7 @@ static enum status aggregate_combine(struct exec_node *op, struct local *local)
 static const struct sink_class aggregate_sink = { .name = "aggregate", .local_bytes = sizeof(struct aggregate_local), .local = aggregate_local_make, .take = aggregate_take,
                                                   .done = aggregate_done, .combine = aggregate_combine, .parallel = true };
 
-static int compare_groups(const void *a, const void *b)
+int aggregate_compare_groups(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
     if (x->grain != y->grain)
@@ -621,9 +630,9 @@ void aggregate_sort_groups(struct group_table *t)
 {
     bool risen = true;
     for (uint32_t g = 1; g < t->group_count && risen; g++)
-        risen = compare_groups(&t->groups[g - 1], &t->groups[g]) <= 0;
+        risen = aggregate_compare_groups(&t->groups[g - 1], &t->groups[g]) <= 0;
     if (!risen)
-        qsort(t->groups, t->group_count, sizeof *t->groups, compare_groups);
+        qsort(t->groups, t->group_count, sizeof *t->groups, aggregate_compare_groups);
 }
 
 /* Keys and results of groups [from, from + count) into the output columns. */
@@ -686,6 +695,29 @@ static enum status join_partitions(void *context, uint16_t number, struct worker
     return status;
 }
 
+void aggregate_merge(struct group_tables *from, struct arena *arena, struct group_table *out)
+{
+    uint32_t *at = arena_array(arena, uint32_t, from->count + 1);
+    uint64_t total = 0;
+    for (uint32_t p = 0; p < from->count; p++)
+        total += from->tables[p].group_count;
+    out->groups = arena_alloc(arena, (total + 1) * sizeof *out->groups);
+    out->group_count = 0;
+    while (out->group_count < total) {
+        const struct group *least = NULL;
+        uint32_t of = 0;
+        for (uint32_t p = 0; p < from->count; p++) {
+            const struct group *g = at[p] < from->tables[p].group_count ? &from->tables[p].groups[at[p]] : NULL;
+            if (g && (!least || aggregate_compare_groups(g, least) < 0)) {
+                least = g;
+                of = p;
+            }
+        }
+        at[of]++;
+        out->groups[out->group_count++] = *least;
+    }
+}
+
 static enum status join_tables(struct aggregate_node *n, uint16_t set, struct group_table *out)
 {
     struct arena *arena = n->op.again;
@@ -705,28 +737,12 @@ static enum status join_tables(struct aggregate_node *n, uint16_t set, struct gr
     status = workers_each(n->op.run, j.workers, join_partitions, &j);
     if (status)
         return status;
-    uint32_t at[SPILL_PARTITIONS] = { 0 };
-    total = 0;
-    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
-        total += j.tables[p].group_count;
-    out->groups = arena_alloc(arena, (total + 1) * sizeof *out->groups);
-    while (out->group_count < total) {
-        const struct group *least = NULL;
-        uint32_t from = 0;
-        for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
-            const struct group *g = at[p] < j.tables[p].group_count ? &j.tables[p].groups[at[p]] : NULL;
-            if (g && (!least || compare_groups(g, least) < 0)) {
-                least = g;
-                from = p;
-            }
-        }
-        at[from]++;
-        out->groups[out->group_count++] = *least;
-    }
+    struct group_tables tables = { j.tables, SPILL_PARTITIONS };
+    aggregate_merge(&tables, arena, out);
     return STATUS_OK;
 }
 
-static enum status emit_table(struct local *local, struct group_table *t, uint64_t *batches)
+enum status aggregate_emit(struct local *local, struct group_table *t, uint64_t *batches)
 {
     struct aggregate_node *n = (struct aggregate_node *)local->op;
     const struct plan *plan = local->op->plan;
@@ -761,6 +777,16 @@ static enum status aggregate_source(struct local *local)
     struct arena *arena = node_again(op);
     n->parts = NULL;
     n->part_count = 0;
+    uint64_t batches = 0;
+    if (n->deals && !atomic_load_explicit(&exec_agg_collect, memory_order_relaxed)) {
+        uint16_t workers = pipeline_workers(op->left);
+        if (workers > 1 || plan->group_estimate >= DEAL_GROUPS) {
+            enum status status = aggregate_deal(local, workers, &batches);
+            if (!status || batches || status_sqlstate(status)[0] != '2')
+                return status;
+            error_clear();               /* a row failed, but maybe not the first that fails: in row order once more */
+        }
+    }
     bool collect = n->serial || atomic_load_explicit(&exec_agg_collect, memory_order_relaxed);
     enum status status = collect ? pipeline_run_serial(op->left, op, &aggregate_sink) : pipeline_run(op->left, op, &aggregate_sink);
     if (status)
@@ -769,7 +795,6 @@ static enum status aggregate_source(struct local *local)
     for (uint16_t a = 0; a < n->call_count && !status; a++)
         if (n->calls[a].sorted)
             status = replay_sorted(first, a);
-    uint64_t batches = 0;
     if (op->counters) {
         op->counters->memory_bytes = 0;
         for (uint32_t p = 0; p < n->part_count; p++)
@@ -807,7 +832,7 @@ static enum status aggregate_source(struct local *local)
             t->group_count = 1;
         }
         if (!status)
-            status = emit_table(local, t, &batches);
+            status = aggregate_emit(local, t, &batches);
     }
     return status;
 }

@@ -29,6 +29,10 @@ struct aggregate_node {
     bool serial;                         /* the leader alone aggregates */
     bool keeps_rows;                     /* DISTINCT or ORDER BY inside */
     struct aggregate_local **parts; uint32_t part_count;
+    /* many groups and several workers: rows are dealt out first (aggregate_deal.c) */
+    bool deals;
+    struct program *keys;
+    struct spill_set **dealt; uint32_t dealt_count;
 };
 
 /* Ordered states of a group, behind its exact ones. */
@@ -68,7 +72,20 @@ enum status aggregate_join(struct aggregate_node *, struct arena *, struct group
 void        aggregate_sort_groups(struct group_table *);
 enum status aggregate_results(struct aggregate_node *, struct group *, uint16_t count, struct vector *columns, struct arena *) MUST_CHECK;
 
+struct group_tables { struct group_table *tables; uint32_t count; };
+void        aggregate_merge(struct group_tables *, struct arena *, struct group_table *out);     /* sorted tables without common groups: by first appearance */
+int         aggregate_compare_groups(const void *, const void *);
+enum status aggregate_emit(struct local *, struct group_table *, uint64_t *batches) MUST_CHECK;
+
+/* aggregate_deal.c */
+enum status aggregate_deal(struct local *, uint16_t workers, uint64_t *batches) MUST_CHECK;
+
 /* aggregate_spill.c */
+/* Aggregates one partition of rows that were set aside (in `count` sets) into a table of its own. */
+enum status aggregate_partition_run(struct aggregate_node *, struct worker *, uint8_t morsel_level, struct spill_set *const *sets, uint32_t count, uint32_t partition,
+                                    struct arena *, struct aggregate_local **out) MUST_CHECK;
+/* All partitions one after another, through files: what the sets and (parts) the workers' tables hold. */
+enum status aggregate_partitions_emit(struct local *, uint16_t set, struct spill_set *const *sets, uint32_t count, uint64_t *batches) MUST_CHECK;
 enum status aggregate_spill_begin(struct aggregate_local *, uint16_t set) MUST_CHECK;
 enum status aggregate_spill_rows(struct aggregate_local *, uint16_t set, const struct batch *, const row_pos *rows, uint16_t count, const uint32_t *entries,
                                  uint64_t first_sequence, const int64_t *sequences) MUST_CHECK;

@@ -42,35 +42,30 @@ enum status aggregate_spill_rows(struct aggregate_local *l, uint16_t set, const 
     return spill_set_add(l->tables[set].spilled, &some, chosen, m, hashes);
 }
 
-/* One worker's file of a partition, read in order: `at` is the first row not taken. */
-struct source { struct spill_reader reader; struct batch batch; uint16_t at; bool end; };
+/* One worker's rows of a partition, read in order: `at` is the first row not taken. */
+struct source { struct spill_set_reader reader; struct batch batch; uint16_t at; bool end; };
 static uint64_t grain_at(const struct source *s) { return ((const uint64_t *)s->batch.columns[s->batch.column_count - 1].values)[s->at]; }
 
-/* Aggregates the spilled rows of a partition into a table of its own. */
-static enum status partition_run(struct local *local, uint16_t set, uint32_t partition, struct arena *arena, struct aggregate_local **out)
+enum status aggregate_partition_run(struct aggregate_node *n, struct worker *worker, uint8_t morsel_level, struct spill_set *const *sets, uint32_t set_count, uint32_t partition,
+                                    struct arena *arena, struct aggregate_local **out)
 {
-    struct aggregate_node *n = (struct aggregate_node *)local->op;
     struct aggregate_local *l = arena_new(arena, struct aggregate_local);
-    struct worker *worker = arena_new(arena, struct worker);
-    struct source *sources = arena_array(arena, struct source, n->part_count);
-    *worker = *local->worker;
-    worker->morsel_level = n->parts[0]->folder.morsel_level;
-    l->local = (struct local){ .op = local->op, .worker = worker };
+    struct worker *mine = arena_new(arena, struct worker);
+    struct source *sources = arena_array(arena, struct source, set_count + 1);
+    *mine = *worker;
+    mine->morsel_level = morsel_level;
+    l->local = (struct local){ .op = &n->op, .worker = mine };
     l->never_spill = true;
     *out = l;
     enum status status = aggregate_local_open(l, arena);
-    uint32_t count = 0;
-    for (uint32_t p = 0; p < n->part_count && !status; p++) {
-        struct spill_file *file = n->parts[p]->tables[set].spilled ? n->parts[p]->tables[set].spilled->files[partition] : NULL;
-        if (!file)
-            continue;
-        struct source *s = &sources[count++];
-        spill_read_from_start(file, arena_open(arena, "partition"), &s->reader);
-        status = spill_read(&s->reader, &s->batch, &s->end);
+    for (uint32_t p = 0; p < set_count && !status; p++) {
+        struct source *s = &sources[p];
+        spill_set_read_from_start(sets[p], partition, arena_open(arena, "partition"), &s->reader);
+        status = spill_set_read(&s->reader, &s->batch, &s->end);
     }
     while (!status) {
         struct source *next = NULL;
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < set_count; i++)
             if (!sources[i].end && (!next || grain_at(&sources[i]) < grain_at(next)))
                 next = &sources[i];
         if (!next)
@@ -89,10 +84,10 @@ static enum status partition_run(struct local *local, uint16_t set, uint32_t par
         batch.all_selected = false;
         status = aggregate_batch(l, &batch, places);
         if (!status)
-            status = run_check(local->worker);
+            status = run_check(worker);
         if (!status && next->at == next->batch.row_count) {
             next->at = 0;
-            status = spill_read(&next->reader, &next->batch, &next->end);
+            status = spill_set_read(&next->reader, &next->batch, &next->end);
         }
     }
     if (!status)
@@ -143,17 +138,32 @@ static bool stream_before(const struct result_stream *a, const struct result_str
 enum status aggregate_spill_finish(struct local *local, uint16_t set, uint64_t *batches)
 {
     struct aggregate_node *n = (struct aggregate_node *)local->op;
+    struct spill_set **sets = arena_array(n->op.again, struct spill_set *, n->part_count + 1);
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < n->part_count; w++)
+        if (n->parts[w]->tables[set].spilled)
+            sets[count++] = n->parts[w]->tables[set].spilled;
+    enum status status = aggregate_partitions_emit(local, set, sets, count, batches);
+    for (uint32_t s = 0; s < count; s++)
+        spill_set_close(sets[s]);
+    return status;
+}
+
+enum status aggregate_partitions_emit(struct local *local, uint16_t set, struct spill_set *const *sets, uint32_t set_count, uint64_t *batches)
+{
+    struct aggregate_node *n = (struct aggregate_node *)local->op;
     const struct plan *plan = local->op->plan;
     struct spill_file *results[SPILL_PARTITIONS] = { NULL };
     enum status status = STATUS_OK;
+    uint8_t level = n->part_count ? n->parts[0]->folder.morsel_level : 63;
     for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
         struct arena *arena = arena_open(NULL, "partition");
         struct aggregate_local *spilled;
         struct group_table *all = arena_new(arena, struct group_table);
         row_table_open(&all->rows, arena, n->key_types, plan->group_count);
-        status = partition_run(local, set, p, arena, &spilled);
+        status = aggregate_partition_run(n, local->worker, level, sets, set_count, p, arena, &spilled);
         if (!status)
-            status = aggregate_join(n, arena, all, &spilled->tables[set], 0, 1);
+            status = aggregate_join(n, arena, all, &spilled->tables[n->part_count ? set : 0], 0, 1);
         for (uint32_t w = 0; w < n->part_count && !status; w++)
             status = aggregate_join(n, arena, all, &n->parts[w]->tables[set], p, SPILL_PARTITIONS);
         if (!status) {
@@ -205,8 +215,5 @@ enum status aggregate_spill_finish(struct local *local, uint16_t set, uint64_t *
     for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
         if (results[p])
             spill_close(results[p]);
-    for (uint32_t w = 0; w < n->part_count; w++)
-        if (n->parts[w]->tables[set].spilled)
-            spill_set_close(n->parts[w]->tables[set].spilled);
     return status;
 }

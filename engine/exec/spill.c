@@ -268,6 +268,7 @@ static enum status write_waiting(struct spill_set *set, uint32_t partition)
         rows_chunk(rows, c, &batch);
         status = spill_write(set->files[partition], &batch);
     }
+    set->bytes -= rows->bytes;
     arena_reset(set->waiting_arenas[partition]);
     rows_open(rows, set->waiting_arenas[partition], set->types, set->column_count);
     return status;
@@ -276,27 +277,64 @@ static enum status write_waiting(struct spill_set *set, uint32_t partition)
 enum status spill_set_add(struct spill_set *set, const struct batch *batch, const row_pos *positions, uint16_t count, const uint64_t *hashes)
 {
     row_pos chosen[BATCH_MAX];
-    uint32_t there = 0;
+    uint16_t starts[SPILL_PARTITIONS + 1] = { 0 }, at[SPILL_PARTITIONS];
     for (uint16_t k = 0; k < count; k++)
-        there |= 1u << spill_partition(hashes[k]);
+        starts[spill_partition(hashes[k]) + 1]++;
     for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
-        if (!(there >> p & 1))
+        at[p] = starts[p];
+        starts[p + 1] = (uint16_t)(starts[p + 1] + starts[p]);
+    }
+    for (uint16_t k = 0; k < count; k++)
+        chosen[at[spill_partition(hashes[k])]++] = positions ? positions[k] : k;
+    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
+        struct rows *waiting = &set->waiting[p];
+        uint16_t n = (uint16_t)(starts[p + 1] - starts[p]);
+        if (n == 0)
             continue;
         if (!set->waiting_arenas[p]) {
             set->waiting_arenas[p] = arena_open(set->arena, "spilled rows");
-            rows_open(&set->waiting[p], set->waiting_arenas[p], set->types, set->column_count);
+            rows_open(waiting, set->waiting_arenas[p], set->types, set->column_count);
         }
-        uint16_t m = 0;
-        for (uint16_t k = 0; k < count; k++)
-            if (spill_partition(hashes[k]) == p)
-                chosen[m++] = positions ? positions[k] : k;
-        rows_append_some(&set->waiting[p], batch, chosen, m);
-        if (set->waiting[p].count >= ROWS_CHUNK || set->waiting[p].bytes > 256 << 10) {
+        uint64_t before = waiting->bytes;
+        rows_append_some(waiting, batch, chosen + starts[p], n);
+        set->bytes += waiting->bytes - before;
+        if (!set->keep_bytes && (waiting->count >= ROWS_CHUNK || waiting->bytes > 256 << 10)) {
             enum status status = write_waiting(set, p);
             if (status)
                 return status;
         }
     }
+    return set->keep_bytes && set->bytes > set->keep_bytes ? spill_set_flush(set) : STATUS_OK;
+}
+
+bool spill_set_on_disk(const struct spill_set *set)
+{
+    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
+        if (set->files[p])
+            return true;
+    return false;
+}
+
+void spill_set_read_from_start(struct spill_set *set, uint32_t partition, struct arena *arena, struct spill_set_reader *out)
+{
+    *out = (struct spill_set_reader){ .set = set, .partition = partition, .file = set->files[partition] != NULL };
+    if (out->file)
+        spill_read_from_start(set->files[partition], arena, &out->reader);
+}
+
+enum status spill_set_read(struct spill_set_reader *reader, struct batch *out, bool *end)
+{
+    *end = false;
+    if (reader->file) {
+        enum status status = spill_read(&reader->reader, out, end);
+        if (status || !*end)
+            return status;
+        reader->file = false;
+    }
+    const struct rows *rows = &reader->set->waiting[reader->partition];
+    *end = reader->chunk >= rows->chunk_count;
+    if (!*end)
+        rows_chunk(rows, reader->chunk++, out);
     return STATUS_OK;
 }
 

@@ -20,6 +20,7 @@ void        spill_close(struct spill_file *);
 #define SPILL_PARTITIONS 32
 static inline uint32_t spill_partition(uint64_t hash) { return (uint32_t)(hash >> 40) % SPILL_PARTITIONS; }
 struct spill_set {
+    uint64_t keep_bytes, bytes;          /* keep_bytes: that much may stay in memory (0: nothing but what waits for a full batch) */
     struct run *run;
     const struct sql_type *types; uint16_t column_count;
     struct arena *arena, *waiting_arenas[SPILL_PARTITIONS];
@@ -30,7 +31,12 @@ void        spill_set_open(struct spill_set *, struct run *, struct arena *, con
 /* hashes[k] belongs to positions[k] (NULL: 0 .. count-1). */
 enum status spill_set_add(struct spill_set *, const struct batch *, const row_pos *positions, uint16_t count, const uint64_t *hashes) MUST_CHECK;
 enum status spill_set_flush(struct spill_set *) MUST_CHECK;              /* everything is in the files */
+bool        spill_set_on_disk(const struct spill_set *);
 void        spill_set_close(struct spill_set *);
+/* A partition's rows in the order they came: first what is on disk, then what is in memory. */
+struct spill_set_reader { struct spill_set *set; uint32_t partition, chunk; struct spill_reader reader; bool file; };
+void        spill_set_read_from_start(struct spill_set *, uint32_t partition, struct arena *, struct spill_set_reader *out);
+enum status spill_set_read(struct spill_set_reader *, struct batch *out, bool *end) MUST_CHECK;
 void        spill_close_all(struct run *);
 
 #endif

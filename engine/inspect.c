@@ -38,17 +38,18 @@ static enum status index_named(const struct row_call *c, const char *text, enum 
     struct relation_name name;
     memset(&name, 0, sizeof name);
     enum status status = parse_qualified_name(c->arena, text, &name);
-    if (!status)
-        status = catalog_find_index(c->session, name.schema, name.name, table, index);
-    if (!status && !*index)
-        return error_set(STATUS_UNDEFINED_OBJECT, "index \"%s\" does not exist", text);
-    if (!status)
-        status = lock_relation(session_txn(c->session), (*table)->oid, mode, LOCK_WAIT);
-    if (!status)
-        status = catalog_find_index(c->session, name.schema, name.name, table, index);
-    if (!status && !*index)
-        status = error_set(STATUS_UNDEFINED_OBJECT, "index \"%s\" does not exist", text);
-    return status;
+    uint32_t locked = 0;
+    for (;;) {                           /* once more after the lock: the index may have been made anew, or another have taken its name */
+        catalog_refresh(c->session);
+        if (!status)
+            status = catalog_find_index(c->session, name.schema, name.name, table, index);
+        if (!status && !*index)
+            status = error_set(STATUS_UNDEFINED_OBJECT, "index \"%s\" does not exist", text);
+        if (status || (*table)->oid == locked)
+            return status;
+        locked = (*table)->oid;
+        status = lock_relation(session_txn(c->session), locked, mode, LOCK_WAIT);
+    }
 }
 
 static void row_vectors(const struct table *table, struct arena *arena, struct vector *out)

@@ -298,6 +298,10 @@ static void spread_constants(struct problem *b)
                 error_clear();
                 continue;
             }
+            /* Only what known_constant() will find again: a cast around the column, or a null folded away, would be added for ever. */
+            struct scalar *var = x ? c->r : c->l;
+            if (!is_equality(added) || !scalar_equal(added->args[0], var) || added->args[1]->kind != (x ? x : y)->kind)
+                continue;
             scalars_add(b->p->arena, x ? &r->filters : &l->filters, added);
             more = true;
         }

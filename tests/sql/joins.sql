@@ -60,3 +60,12 @@ SELECT x, y FROM a FULL JOIN b ON a.id = b.id ORDER BY 1, 2;
 RESET enable_hashjoin;
 RESET enable_nestloop;
 DROP TABLE a, b, c;
+-- a column that a null constant equals, through another equality
+CREATE TABLE spread_a (x float8);
+CREATE TABLE spread_b (x float8, y int);
+INSERT INTO spread_a VALUES (1.5), (2.5);
+INSERT INTO spread_b VALUES (1.5, 1), (NULL, 2);
+WITH w AS (SELECT CAST(NULL AS double precision) - x AS c FROM spread_a) SELECT count(*) FROM w JOIN spread_a a ON w.c = a.x JOIN spread_b b ON a.x = b.x WHERE w.c > b.y;
+SELECT a.x, b.y FROM spread_a a JOIN spread_b b ON a.x = b.x WHERE a.x = 1.5;
+SELECT a.x, b.y FROM spread_a a JOIN spread_b b ON a.x = b.x WHERE b.x = NULL;
+DROP TABLE spread_a, spread_b;

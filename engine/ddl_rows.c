@@ -366,13 +366,21 @@ enum status ddl_class_flags(struct ddl *d, uint32_t oid, int check_delta, bool h
 {
     struct catalog_row row;
     struct value *v;
-    enum status status = ddl_class_get(d, oid, &row, &v);
-    if (status)
-        return status;
-    v[CLASS_relchecks] = value_i2((int16_t)(v[CLASS_relchecks].i2 + check_delta));
-    v[CLASS_relhasindex] = value_bool(v[CLASS_relhasindex].b || has_index);
-    v[CLASS_relhastriggers] = value_bool(v[CLASS_relhastriggers].b || has_triggers);
-    return ddl_class_update(d, &row, v);
+    for (bool moved = true; moved;) {    /* two CREATE INDEX on one table don't shut each other out: who comes second looks again */
+        enum status status = ddl_class_get(d, oid, &row, &v);
+        if (status)
+            return status;
+        bool new_index = has_index && !v[CLASS_relhasindex].b, new_triggers = has_triggers && !v[CLASS_relhastriggers].b;
+        if (!check_delta && !new_index && !new_triggers)
+            return STATUS_OK;
+        v[CLASS_relchecks] = value_i2((int16_t)(v[CLASS_relchecks].i2 + check_delta));
+        v[CLASS_relhasindex] = value_bool(v[CLASS_relhasindex].b || has_index);
+        v[CLASS_relhastriggers] = value_bool(v[CLASS_relhastriggers].b || has_triggers);
+        status = catalog_update_unless_moved(&d->access, CATALOG_CLASS, row.row_id, v, &moved);
+        if (status)
+            return status;
+    }
+    return STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- pg_attribute, pg_attrdef */

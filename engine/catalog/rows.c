@@ -226,7 +226,7 @@ static enum status changed_meanwhile(enum heap_outcome outcome)
     return error_set(STATUS_INTERNAL, "tuple concurrently %s", outcome == HEAP_UPDATED ? "updated" : "deleted");
 }
 
-enum status catalog_update(const struct catalog_access *access, enum catalog_id id, uint64_t row_id, const struct value *values)
+static enum status row_update(const struct catalog_access *access, enum catalog_id id, uint64_t row_id, const struct value *values, enum heap_outcome *outcome)
 {
     const struct table *table = &catalog_tables[id];
     struct batch batch = row_batch(table, access->arena, values);
@@ -242,17 +242,30 @@ enum status catalog_update(const struct catalog_access *access, enum catalog_id 
         index_key(table, &table->indexes[i], batch.columns, &after);
         same = same && before.length == after.length && !memcmp(before.bytes, after.bytes, before.length);
     }
-    enum heap_outcome outcome = HEAP_DONE;
+    *outcome = HEAP_DONE;
     uint64_t new_id = 0, newer;
     if (!status)
-        status = heap_update(&table->heap, access->txn, row_id, &batch, 0, same, !same, LOCK_WAIT, &outcome, &new_id, &alone, &newer);
-    if (!status)
-        status = changed_meanwhile(outcome);
-    if (!status && outcome == HEAP_DONE && !alone)
+        status = heap_update(&table->heap, access->txn, row_id, &batch, 0, same, !same, LOCK_WAIT, outcome, &new_id, &alone, &newer);
+    if (!status && *outcome == HEAP_DONE && !alone)
         status = index_entries(access, table, &batch, new_id, row_id);
     if (!status)
         txn_next_command(access->txn);                        /* the same row may be changed again by this statement */
     return status;
+}
+
+enum status catalog_update(const struct catalog_access *access, enum catalog_id id, uint64_t row_id, const struct value *values)
+{
+    enum heap_outcome outcome;
+    enum status status = row_update(access, id, row_id, values, &outcome);
+    return status ? status : changed_meanwhile(outcome);
+}
+
+enum status catalog_update_unless_moved(const struct catalog_access *access, enum catalog_id id, uint64_t row_id, const struct value *values, bool *moved)
+{
+    enum heap_outcome outcome;
+    enum status status = row_update(access, id, row_id, values, &outcome);
+    *moved = !status && outcome == HEAP_UPDATED;
+    return status || *moved ? status : changed_meanwhile(outcome);
 }
 
 enum status catalog_delete(const struct catalog_access *access, enum catalog_id id, uint64_t row_id)

@@ -17,6 +17,8 @@ enum status catalog_scan(const struct catalog_access *, enum catalog_id, int ind
 enum status catalog_get(const struct catalog_access *, enum catalog_id, int index, const struct value *keys, uint16_t key_count, struct catalog_row *out, bool *found) MUST_CHECK;
 enum status catalog_insert(const struct catalog_access *, enum catalog_id, const struct value *values) MUST_CHECK;   /* UNIQUE_VIOLATION: the caller words it */
 enum status catalog_update(const struct catalog_access *, enum catalog_id, uint64_t row_id, const struct value *values) MUST_CHECK;
+/* *moved: another transaction changed the row before, and nothing was done. */
+enum status catalog_update_unless_moved(const struct catalog_access *, enum catalog_id, uint64_t row_id, const struct value *values, bool *moved) MUST_CHECK;
 enum status catalog_delete(const struct catalog_access *, enum catalog_id, uint64_t row_id) MUST_CHECK;
 /* Deletes all rows with those keys. */
 enum status catalog_delete_all(const struct catalog_access *, enum catalog_id, int index, const struct value *keys, uint16_t key_count) MUST_CHECK;

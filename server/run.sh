@@ -11,7 +11,7 @@ log=$DATA.log
 server=
 stop() {
     status=$?
-    trap - EXIT INT TERM
+    trap - EXIT HUP INT TERM
     if [ -n "$server" ] && kill -0 "$server" 2>/dev/null; then
         kill -INT "$server" 2>/dev/null || :
         wait "$server" 2>/dev/null || :
@@ -20,6 +20,7 @@ stop() {
     exit $status
 }
 trap stop EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 

@@ -26,7 +26,8 @@ trap 'exit 143' TERM
 
 # On the first port from PORT on that nobody listens on.
 while :; do
-    "$BUILD/crabtree" -D "$DATA" -p "$PORT" -k "$sockets" >"$log" 2>&1 &
+    # In a session of its own: Ctrl-C in psql cancels a query, it doesn't reach the server.
+    setsid "$BUILD/crabtree" -D "$DATA" -p "$PORT" -k "$sockets" >"$log" 2>&1 &
     server=$!
     tries=0
     until grep -q 'ready to accept connections' "$log" || ! kill -0 "$server" 2>/dev/null; do
@@ -55,6 +56,7 @@ if [ "$($quiet -At -c "SELECT count(*) FROM pg_class WHERE relname = 'lineitem_p
 fi
 if [ -t 0 ] && [ -t 1 ]; then
     echo "crabtree: psql on a live server; in another terminal: psql -h 127.0.0.1 -p $PORT -U postgres"
+    trap : INT
     psql -X || :
 else
     server/tour.sh

@@ -211,7 +211,7 @@ static enum status add(struct btree_build *build, uint16_t level, const uint8_t 
             return error_set(STATUS_OUT_OF_MEMORY, NULL);
         stage->capacity = capacity;
     }
-    if (stage->bytes_used + length > stage->bytes_capacity) {
+    if (!stage->bytes || stage->bytes_used + length > stage->bytes_capacity) {
         size_t capacity = stage->bytes_capacity ? stage->bytes_capacity * 2 : 2 * PAGE_BYTES;
         while (capacity < stage->bytes_used + length)
             capacity *= 2;

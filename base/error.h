@@ -37,6 +37,9 @@
     X(INVALID_TIME_ZONE,         "22009", "invalid time zone displacement value")          \
     X(SUBSTRING_ERROR,           "22011", "negative substring length not allowed")         \
     X(DIVISION_BY_ZERO,          "22012", "division by zero")                              \
+    X(INVALID_FRAME_OFFSET,      "22013", "invalid preceding or following size in window function") \
+    X(INVALID_NTILE,             "22014", "invalid argument for ntile function")           \
+    X(INVALID_NTH_VALUE,         "22016", "invalid argument for nth_value function")       \
     X(INTERVAL_OVERFLOW,         "22015", "interval field overflow")                       \
     X(INVALID_ESCAPE,            "22025", "invalid escape sequence")                       \
     X(INVALID_LOGARITHM,         "2201E", "invalid argument for logarithm")                \

@@ -292,6 +292,18 @@ static enum status record_encoding(const uint8_t *bytes, size_t length)
     return error_set(STATUS_CHARACTER_NOT_IN_REPERTOIRE, "invalid byte sequence for encoding \"UTF8\": %s", hex);
 }
 
+/* A bare line end byte in a file whose lines end otherwise: kept as data it would be a mistake that nobody sees. */
+static enum status stray_line_end(bool csv, uint8_t c)
+{
+    const char *name = c == '\r' ? "carriage return" : "newline";
+    error_set(STATUS_BAD_COPY, "%s %s found in data", csv ? "unquoted" : "literal", name);
+    if (csv)
+        error_hint("Use quoted CSV field to represent %s.", name);
+    else
+        error_hint("Use \"\\%c\" to represent %s.", c == '\r' ? 'r' : 'n', name);
+    return STATUS_BAD_COPY;
+}
+
 /* Finds the end of the next record: [*start, *end) without its line end. False in *more: no record is left. */
 static enum status record_next(struct copy_in *in, size_t *start, size_t *end, bool *more)
 {
@@ -329,17 +341,21 @@ static enum status record_next(struct copy_in *in, size_t *start, size_t *end, b
                     continue;
                 }
             }
-            if (c == '\n')
+            if (c == '\n') {
+                if (in->crlf)
+                    return stray_line_end(csv, c);
                 goto found;
-            if (c == '\r' && (!in->line_end_known || in->crlf)) {
+            }
+            if (c == '\r' && in->line_end_known && !in->crlf)
+                return stray_line_end(csv, c);
+            if (c == '\r') {
                 if (i + 1 >= source->length && !source->ended)
                     break;
                 if (i + 1 < source->length && source->bytes[i + 1] == '\n') {
                     in->crlf = in->line_end_known = true;
                     goto found;
                 }
-                if (!csv)
-                    return error_set(STATUS_BAD_COPY, "literal carriage return found in data"), error_hint("Use \"\\r\" to represent carriage return."), STATUS_BAD_COPY;
+                return stray_line_end(csv, c);
             }
         }
         scan = i - source->at;

@@ -280,7 +280,7 @@ static enum status bounds_evaluate(struct window_local *l, struct item *item)
         if (f->mode != FRAME_RANGE) {
             int64_t n = offset->type.width == 4 ? value.i4 : offset->type.width == 2 ? value.i2 : value.i8;
             if (n < 0)
-                return error_set(STATUS_INVALID_LIMIT, "frame %s offset must not be negative", which);
+                return error_set(STATUS_INVALID_FRAME_OFFSET, "frame %s offset must not be negative", which);
             *(side ? &item->end_offset : &item->start_offset) = (uint64_t)n;
         }
         *(side ? &item->end_value : &item->start_value) = value;
@@ -402,7 +402,7 @@ static enum status compute_row(struct window_local *l, uint16_t k, uint64_t i, s
             break;
         }
         if (buckets.i4 <= 0)
-            return error_set(STATUS_INVALID_PARAMETER_VALUE, "argument of ntile must be greater than zero");
+            return error_set(STATUS_INVALID_NTILE, "argument of ntile must be greater than zero");
         uint64_t size = count / (uint64_t)buckets.i4, larger = count % (uint64_t)buckets.i4;
         if (i < larger * (size + 1))
             out->i4 = (int32_t)(i / (size + 1)) + 1;
@@ -440,7 +440,7 @@ static enum status compute_row(struct window_local *l, uint16_t k, uint64_t i, s
             }
             nth = number.i4;
             if (nth <= 0)
-                return error_set(STATUS_INVALID_PARAMETER_VALUE, "argument of nth_value must be greater than zero");
+                return error_set(STATUS_INVALID_NTH_VALUE, "argument of nth_value must be greater than zero");
         }
         out->null = true;
         if (item->function == LAST_VALUE) {

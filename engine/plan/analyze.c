@@ -474,9 +474,17 @@ static enum status analyze_relation(struct planner *p, struct scope *scope, cons
             bool self = c->query == NULL;
             if (self && !c->recursive) {
                 c->references++;
-                return fail_at(p, item->position, STATUS_UNDEFINED_TABLE, "relation \"%s\" does not exist", name->name);
+                const struct select *own = c->syntax->statement->kind == STATEMENT_SELECT ? c->syntax->statement->select : NULL;
+                if (own && own->set == SET_UNION && own->with)
+                    return fail_at(p, item->position, STATUS_FEATURE_NOT_SUPPORTED, "a recursive WITH query with a WITH clause of its own is not supported");
+                if (own && own->set == SET_UNION)
+                    return fail_at(p, item->position, STATUS_INVALID_OBJECT_DEFINITION, "recursive reference to query \"%s\" must not appear within its non-recursive term", c->name);
+                return fail_at(p, c->syntax->position, STATUS_INVALID_OBJECT_DEFINITION,
+                               "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", c->name);
             }
             c->references++;
+            if (self && c->references > 1)   /* a join of the step's rows with themselves: no fixed point is defined */
+                return fail_at(p, item->position, STATUS_INVALID_OBJECT_DEFINITION, "recursive reference to query \"%s\" must not appear more than once", c->name);
             if (!self && c->query->kind != STATEMENT_SELECT && !c->query->returning.count)
                 return fail_at(p, item->position, STATUS_FEATURE_NOT_SUPPORTED, "WITH query \"%s\" does not have a RETURNING clause", c->name);
             struct rel *r;

@@ -176,7 +176,17 @@ enum status numeric_check(const struct numeric *n)
 {
     if (n->kind != NUMERIC_FINITE || !n->big)
         return STATUS_OK;
-    if ((long)mpz_sizeinbase(n->z, 10) - n->scale > NUMERIC_MAX_WEIGHT + 1 || n->scale > NUMERIC_MAX_SCALE)
+    /* mpz_sizeinbase may say one digit too many: at the limit the value itself is compared. */
+    long whole = (long)mpz_sizeinbase(n->z, 10) - n->scale;
+    bool over = whole > NUMERIC_MAX_WEIGHT + 1 || n->scale > NUMERIC_MAX_SCALE;
+    if (!over && whole == NUMERIC_MAX_WEIGHT + 1) {
+        mpz_t bound;
+        mpz_init(bound);
+        mpz_ui_pow_ui(bound, 10, (unsigned long)(NUMERIC_MAX_WEIGHT + n->scale));
+        over = mpz_cmpabs(n->z, bound) >= 0;
+        mpz_clear(bound);
+    }
+    if (over)
         return error_set(STATUS_OUT_OF_RANGE, "value overflows numeric format");
     return STATUS_OK;
 }

@@ -64,3 +64,8 @@ SELECT g % 3 AS k, count(*), sum(g), min(g), max(g) FROM generate_series(1, 1000
 SELECT count(*) FROM (SELECT g % 1000 AS k FROM generate_series(1, 10000) g GROUP BY 1) s;
 SELECT corr(g, g * 2), regr_slope(g * 2, g), covar_pop(g, g) FROM generate_series(1, 10) g;
 DROP TABLE sales;
+\set VERBOSITY sqlstate
+SELECT ntile(0) OVER ();
+SELECT nth_value(1, 0) OVER ();
+SELECT sum(1) OVER (ROWS -1 PRECEDING);
+\set VERBOSITY default

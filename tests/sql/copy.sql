@@ -80,3 +80,11 @@ COPY bytes FROM STDIN;
 \\x00	{1,	2024-01-01
 \.
 DROP TABLE cp, bytes;
+-- the first line end says what the others are
+CREATE TABLE cp (a text, b text);
+COPY cp FROM STDIN;
+1	2
+3	4
+\.
+SELECT * FROM cp;
+DROP TABLE cp;

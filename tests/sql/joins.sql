@@ -69,3 +69,7 @@ WITH w AS (SELECT CAST(NULL AS double precision) - x AS c FROM spread_a) SELECT 
 SELECT a.x, b.y FROM spread_a a JOIN spread_b b ON a.x = b.x WHERE a.x = 1.5;
 SELECT a.x, b.y FROM spread_a a JOIN spread_b b ON a.x = b.x WHERE b.x = NULL;
 DROP TABLE spread_a, spread_b;
+-- where a recursive query may mention itself
+WITH RECURSIVE t(n) AS (SELECT n FROM t UNION ALL SELECT 1) SELECT * FROM t;
+WITH RECURSIVE t(n) AS (SELECT 1 INTERSECT SELECT n FROM t) SELECT * FROM t;
+WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT a.n FROM t a, t b) SELECT * FROM t;

@@ -49,3 +49,6 @@ SELECT numeric '1.1' + 1, float8 '1.5' * 2, real '2.5';
 SELECT (2.0 ^ 0.5)::numeric(10,5), 2 ^ 3 ^ 2, -2 ^ 2;
 SELECT factorial(20);
 DROP TABLE nums;
+-- the most digits before the point
+SELECT length((repeat('9', 131072))::numeric::text), 10::numeric ^ 131071 > 0;
+SELECT repeat('9', 131072)::numeric + 1;

@@ -45,3 +45,5 @@ SELECT to_char(5, 'FM000'), 5::text, true::text, 1.50::text, '5'::text::int + 1;
 SELECT 'a'::name, 'x'::"char", 'long_identifier_over_sixty_three_bytes_long_identifier_over_sixty_three'::name;
 SELECT cast('12' AS int), cast(12 AS text), cast('t' AS boolean);
 DROP TABLE strs;
+SELECT format('100%%');
+SELECT format('%s');

@@ -104,7 +104,7 @@ static enum status build_take(struct local *local, const struct batch *batch)
     }
     in.columns = l->columns;
     uint64_t first = l->rows.count;
-    if (first + count > l->hash_capacity) {
+    if (!l->hashes || first + count > l->hash_capacity) {
         uint64_t capacity = l->hash_capacity ? l->hash_capacity * 2 : BATCH_ROWS;
         while (capacity < first + count)
             capacity *= 2;

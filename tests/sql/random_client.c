@@ -744,8 +744,10 @@ static void run(const char *sql, bool ordered, bool changes)
     }
     compared++;
     if (!ordered) {
-        qsort(s.rows, (size_t)s.count, sizeof(char *), compare_rows);
-        qsort(l.rows, (size_t)l.count, sizeof(char *), compare_rows);
+        if (s.count)
+            qsort(s.rows, (size_t)s.count, sizeof(char *), compare_rows);
+        if (l.count)
+            qsort(l.rows, (size_t)l.count, sizeof(char *), compare_rows);
     }
     bool same = s.count == l.count && (!changes || s.changed == l.changed);
     for (int i = 0; same && i < s.count; i++)

@@ -106,6 +106,7 @@
     X(AMBIGUOUS_FUNCTION,        "42725", "function is not unique")                        \
     X(INVALID_COLUMN_REFERENCE,  "42P10", "invalid column reference")                      \
     X(INVALID_TABLE_DEFINITION,  "42P16", "invalid table definition")                      \
+    X(INVALID_RECURSION,         "42P19", "invalid recursive query")                       \
     X(INVALID_OBJECT_DEFINITION, "42P17", "invalid object definition")                     \
     X(DISK_FULL,                 "53100", "disk full")                                     \
     X(OUT_OF_MEMORY,             "53200", "out of memory")                                 \

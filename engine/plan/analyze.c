@@ -298,7 +298,7 @@ static enum status analyze_cte(struct planner *p, struct scope *scope, struct ct
         uint32_t references = c->references;
         if ((status = analyze_select(p, scope, u->left, false, &c->initial))) return status;
         if (c->references != references)
-            return fail_at(p, c->syntax->position, STATUS_INVALID_OBJECT_DEFINITION, "recursive reference to query \"%s\" must not appear within its non-recursive term", c->name);
+            return fail_at(p, c->syntax->position, STATUS_INVALID_RECURSION, "recursive reference to query \"%s\" must not appear within its non-recursive term", c->name);
         for (int i = 0; i < c->initial->visible_count; i++)   /* the form must hold whatever the steps make */
             if (c->initial->targets[i]->type.oid == OID_NUMERIC) {
                 struct sql_type *types = arena_array(p->arena, struct sql_type, c->initial->visible_count);
@@ -478,13 +478,13 @@ static enum status analyze_relation(struct planner *p, struct scope *scope, cons
                 if (own && own->set == SET_UNION && own->with)
                     return fail_at(p, item->position, STATUS_FEATURE_NOT_SUPPORTED, "a recursive WITH query with a WITH clause of its own is not supported");
                 if (own && own->set == SET_UNION)
-                    return fail_at(p, item->position, STATUS_INVALID_OBJECT_DEFINITION, "recursive reference to query \"%s\" must not appear within its non-recursive term", c->name);
-                return fail_at(p, c->syntax->position, STATUS_INVALID_OBJECT_DEFINITION,
+                    return fail_at(p, item->position, STATUS_INVALID_RECURSION, "recursive reference to query \"%s\" must not appear within its non-recursive term", c->name);
+                return fail_at(p, c->syntax->position, STATUS_INVALID_RECURSION,
                                "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", c->name);
             }
             c->references++;
             if (self && c->references > 1)   /* a join of the step's rows with themselves: no fixed point is defined */
-                return fail_at(p, item->position, STATUS_INVALID_OBJECT_DEFINITION, "recursive reference to query \"%s\" must not appear more than once", c->name);
+                return fail_at(p, item->position, STATUS_INVALID_RECURSION, "recursive reference to query \"%s\" must not appear more than once", c->name);
             if (!self && c->query->kind != STATEMENT_SELECT && !c->query->returning.count)
                 return fail_at(p, item->position, STATUS_FEATURE_NOT_SUPPORTED, "WITH query \"%s\" does not have a RETURNING clause", c->name);
             struct rel *r;

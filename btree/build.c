@@ -249,7 +249,8 @@ enum status btree_build_add(struct btree_build *build, const uint8_t *key, uint3
         return btree_key_too_long(&build->tree, key_length);
     if (stage->count) {
         uint32_t last = stage->count - 1;
-        int order = key_compare(stage->bytes + stage->offsets[last], stage->items[last].length, key, key_length);
+        const uint8_t *before = stage->bytes ? stage->bytes + stage->offsets[last] : (const uint8_t *)"";   /* all empty so far */
+        int order = key_compare(before, stage->items[last].length, key, key_length);
         if (order > 0 || (order == 0 && stage->items[last].row >= row_id))
             return error_set(STATUS_INTERNAL, "entries for index \"%s\" are not sorted", build->tree.name ? build->tree.name : "?");
     }

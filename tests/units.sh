@@ -12,6 +12,6 @@ for source in tests/*/*_test.c; do
         ok "$tested tests: ${source%.c}"
     else
         bad "${source%.c} (status $status)"
-        tail -n 25 "$scratch/out" | sed 's/^/        | /'
+        grep -v ' LOG:  ' "$scratch/out" | tail -n 25 | sed 's/^/        | /'
     fi
 done

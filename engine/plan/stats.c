@@ -307,7 +307,7 @@ static bool take_value(struct reading *r, struct sql_type type, struct arena *ar
     if (type.width != WIDTH_VARLEN) return take(r, &v->i8, type.width);
     uint32_t length;
     if (!take(r, &length, sizeof length) || length > r->left) return false;
-    v->v = (struct varlen){ arena_copy(arena, r->at, length ? length : 1), length, 0 };
+    v->v = (struct varlen){ length ? arena_copy(arena, r->at, length) : (const uint8_t *)"", length, 0 };
     r->at += length;
     r->left -= length;
     return true;

@@ -85,10 +85,10 @@ tsan:                             ## stress programs and pgbench under ThreadSan
 	@+$(MAKE) --no-print-directory -s -j2 CC=clang MODE=tsan BUILD=build-tsan all stress
 	@BUILD=build-tsan tests/tsan.sh
 
-asan:                             ## unit tests and SQL under AddressSanitizer and UBSan
+asan:                             ## unit tests, SQL and sessions under AddressSanitizer and UBSan
 	@base/packages.sh test
 	@+$(MAKE) --no-print-directory -s -j2 CC=clang MODE=asan BUILD=build-asan all units
-	@BUILD=build-asan tests/run.sh sql units
+	@BUILD=build-asan PLANTS= STATEMENTS=3000 tests/run.sh sql units stress sessions random slt parallel pgbench
 
 bench:                            ## side by side with the PostgreSQL of this machine
 	@base/packages.sh bench

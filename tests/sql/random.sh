@@ -2,7 +2,7 @@
 # tests/sql/random.sh - random statements on a server and on SQLite: their answers have to agree. Then the same program against builds with
 # a wrong-result bug planted in each (-DCRAB_PLANT=1, 2, 3): it has to find all three.
 #
-#     STATEMENTS (6000), SEED (1), SEEDS (1): how many seeds, from SEED on
+#     STATEMENTS (6000), SEED (1), SEEDS (1): how many seeds, from SEED on; PLANTS ("1 2 3")
 . "$(dirname "$0")/../lib.sh"
 statements=${STATEMENTS:-6000} seed=${SEED:-1} seeds=${SEEDS:-1}
 client=$BUILD/tests/sql/random_client
@@ -18,7 +18,7 @@ done
 server_stop
 verdict $? "random: the server ends well"
 [ -z "$REFERENCE" ] || exit
-for plant in 1 2 3; do
+for plant in ${PLANTS-1 2 3}; do
     SERVER=$BUILD/plant-$plant/crabtree
     if [ ! -x "$SERVER" ]; then bad "random: $SERVER is not built"; continue; fi
     server_start plant$plant || { bad "random: planted bug $plant: the server does not start"; continue; }

@@ -541,6 +541,30 @@ static enum status bind_sort_exprs(struct planner *p, struct scope *scope, const
     return STATUS_OK;
 }
 
+struct own_var { const struct planner *p; uint16_t level; int position; };
+
+static bool is_own_var(void *context, const struct scalar *s)
+{
+    struct own_var *own = context;
+    bool is = s->kind == SCALAR_VAR && own->p->rels[s->var.rel]->level == own->level;
+    if (is) own->position = s->position;
+    return is;
+}
+
+/* How far a frame reaches is asked once for the whole window, not for each row. */
+static enum status bind_frame_offset(struct planner *p, struct scope *scope, const struct expr *e, enum frame_mode mode, struct scalar **out)
+{
+    static const char *const names[] = { [FRAME_ROWS] = "ROWS", [FRAME_RANGE] = "RANGE", [FRAME_GROUPS] = "GROUPS" };
+    struct own_var own = { .p = p, .level = scope->level };
+    bool aggregates = scope->aggregates_ok;
+    scope->aggregates_ok = false;
+    enum status status = bind_node(p, scope, e, out);
+    scope->aggregates_ok = aggregates;
+    if (!status && scalar_walk(*out, is_own_var, &own))
+        status = fail_at(p, own.position, STATUS_INVALID_COLUMN_REFERENCE, "argument of %s must not contain variables", names[mode]);
+    return status;
+}
+
 static enum status bind_window_spec(struct planner *p, struct scope *scope, const struct window_definition *d, uint16_t *out)
 {
     struct query *q = scope->query;
@@ -581,7 +605,7 @@ static enum status bind_window_spec(struct planner *p, struct scope *scope, cons
         for (int i = 0; i < 2 && !status; i++) {
             if (!exprs[i]) continue;
             struct scalar *s;
-            if ((status = bind_node(p, scope, exprs[i], &s))) break;
+            if ((status = bind_frame_offset(p, scope, exprs[i], frame->mode, &s))) break;
             struct sql_type want = type_make(OID_INT8, -1);
             if (frame->mode == FRAME_RANGE) {
                 if (order->count != 1) { status = fail_at(p, d->position, STATUS_WINDOWING, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"); break; }

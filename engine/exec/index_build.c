@@ -417,7 +417,7 @@ enum status index_build(struct session *session, const struct table *table, cons
         b.types[c] = table->columns[c].type;
     for (uint16_t k = 0; k < index->column_count && !status; k++)
         if (index->columns[k].column == 0)
-            status = bind_expression(session, b.arena, index->columns[k].expr_text ? index->columns[k].expr_text : "", index->columns[k].expr, table, (struct sql_type){0},
+            status = bind_expression(session, b.arena, index->columns[k].expr_text ? index->columns[k].expr_text : "", index->columns[k].expr, table, index->columns[k].type,
                                      "index expressions", &exprs[b.expr_count++]);
     if (!status)
         status = program_compile(b.arena, exprs, b.expr_count, &program);

@@ -1145,7 +1145,7 @@ enum status bind_table_writes(struct session *session, struct arena *arena, cons
         w->index_exprs[i] = arena_array(arena, struct scalar *, ix->column_count ? ix->column_count : 1);
         for (int k = 0; k < ix->column_count; k++)
             if (ix->columns[k].column == 0 && ix->columns[k].expr)
-                TRY(bind_expression(session, arena, NULL, ix->columns[k].expr, t, (struct sql_type){ 0 }, "index expression", &w->index_exprs[i][k]));
+                TRY(bind_expression(session, arena, NULL, ix->columns[k].expr, t, ix->columns[k].type, "index expression", &w->index_exprs[i][k]));
         if (ix->predicate) TRY(bind_expression(session, arena, NULL, ix->predicate, t, type_make(OID_BOOL, -1), "index predicate", &w->index_predicates[i]));
     }
     *out = w;

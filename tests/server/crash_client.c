@@ -258,17 +258,18 @@ static void verify(int count, char **paths)
     same("sums of history and ledger", h, ask_number("SELECT (SELECT coalesce(sum(delta), 0) FROM ledger) + (SELECT sum(delta) FROM erased)"));
     same("rows of accounts", ask_number("SELECT count(*) FROM pgbench_accounts"), ask_number("SELECT max(aid) FROM pgbench_accounts"));
 
-    /* Indexes: their own check where there is one, and what they find against what the heap holds. */
-    if (ask_number("SELECT count(*) FROM pg_proc WHERE proname = 'crab_btree_check'") > 0) {
-        PGresult *names = ask("SELECT indexname FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1");
-        for (int i = 0; i < PQntuples(names); i++) {
-            char sql[200];
-            snprintf(sql, sizeof(sql), "SELECT crab_btree_check('%s')", PQgetvalue(names, i, 0));
-            PQclear(ask(sql));
-        }
-        if (PQntuples(names) < 5)
-            complain("only %lld indexes (of %lld) are in pg_indexes", PQntuples(names), 5);
-        PQclear(names);
+    /* Tables and indexes: their own checks where there are such, and what indexes find against what the heap holds. */
+    if (ask_number("SELECT count(*) FROM pg_proc WHERE proname IN ('crab_btree_check', 'crab_heap_check')") == 2) {
+        PGresult *verdicts = ask("SELECT 'index ' || indexname, crab_btree_check(indexname) FROM pg_indexes WHERE schemaname = 'public' UNION ALL "
+                                 "SELECT 'table ' || tablename, crab_heap_check(tablename) FROM pg_tables WHERE schemaname = 'public'");
+        for (int i = 0; i < PQntuples(verdicts); i++)
+            if (strcmp(PQgetvalue(verdicts, i, 1), "ok")) {
+                printf("%s: %s\n", PQgetvalue(verdicts, i, 0), PQgetvalue(verdicts, i, 1));
+                bad++;
+            }
+        if (PQntuples(verdicts) < 12)
+            complain("only %lld of %lld tables and indexes were checked", PQntuples(verdicts), 12);
+        PQclear(verdicts);
     }
     PQclear(ask("SET enable_seqscan = off"));
     same("ledger by its key and its heap", ask_number("SELECT count(*) FROM ledger WHERE token > 0"), kept * 3);

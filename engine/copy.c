@@ -719,9 +719,11 @@ static enum status binary_take(struct source *source, size_t count, const uint8_
     enum status status = source_need(source, count, &ended);
     if (!status && ended)
         status = error_set(STATUS_BAD_COPY, "unexpected EOF in COPY data");
-    *out = source->bytes + source->at;
+    if (status)
+        return status;
+    *out = count ? source->bytes + source->at : (const uint8_t *)"";
     source->at += count;
-    return status;
+    return STATUS_OK;
 }
 
 static int32_t big_32(const uint8_t *p) { return (int32_t)((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]); }
@@ -730,6 +732,8 @@ static enum status copy_in_binary(struct copy_in *in, uint64_t *rows)
 {
     const uint8_t *p;
     enum status status = binary_take(&in->source, 19, &p);
+    if (status && status != STATUS_BAD_COPY)
+        return status;
     if (status || memcmp(p, binary_signature, 11))
         return error_set(STATUS_BAD_COPY, "COPY file signature not recognized");
     int32_t extension = big_32(p + 15);

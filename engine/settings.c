@@ -83,6 +83,7 @@ static const struct setting table[] = {
     {"default_transaction_isolation", KIND_ENUM, "read committed", 'u', 0, 0, 0, isolation_choices, FIELD(KEEP_INT, default_transaction_isolation), false, CLIENT, "Sets the transaction isolation level of each new transaction."},
     {"default_transaction_read_only", KIND_BOOL, "off", 'u', 0, 0, 0, NULL, FIELD(KEEP_BOOL, default_transaction_read_only), false, CLIENT, "Sets the default read-only status of new transactions."},
     {"effective_cache_size", KIND_INT, "524288", 'u', UNIT_8KB, 1, 2147483647, NULL, FIELD(KEEP_BYTES, effective_cache_bytes), false, COSTS, "Sets the planner's assumption about the total size of the data caches."},
+    {"effective_io_concurrency", KIND_INT, "1", 'u', 0, 0, 1000, NULL, FIELD(KEEP_INT, effective_io_concurrency), false, "Resource Usage / Asynchronous Behavior", "Number of simultaneous requests that can be handled efficiently by the disk subsystem: at 0, scans read no page ahead."},
     {"enable_hashagg", KIND_BOOL, "on", 'u', 0, 0, 0, NULL, FIELD(KEEP_BOOL, enable_hashagg), false, PLANNER, "Enables the planner's use of hashed aggregation plans."},
     {"enable_hashjoin", KIND_BOOL, "on", 'u', 0, 0, 0, NULL, FIELD(KEEP_BOOL, enable_hashjoin), false, PLANNER, "Enables the planner's use of hash join plans."},
     {"enable_indexscan", KIND_BOOL, "on", 'u', 0, 0, 0, NULL, FIELD(KEEP_BOOL, enable_indexscan), false, PLANNER, "Enables the planner's use of index-scan plans."},

@@ -23,6 +23,7 @@ struct settings {
     bool    enable_seqscan, enable_indexscan, enable_hashjoin, enable_nestloop, enable_hashagg, enable_sort, enable_parallel;
     double  random_page_cost, seq_page_cost, cpu_tuple_cost, cpu_operator_cost, cpu_index_tuple_cost, parallel_setup_cost, parallel_tuple_cost;
     int64_t effective_cache_bytes;
+    int     effective_io_concurrency;            /* 0: scans read no page ahead */
     int     default_statistics_target, from_collapse_limit, join_collapse_limit, plan_cache_mode;
 };
 

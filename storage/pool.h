@@ -55,7 +55,8 @@ enum status pool_truncate_file(struct pool *, uint32_t file, uint32_t pages) MUS
 
 /* A big scan: frames from a small ring of its own, reads ahead in runs of contiguous pages. One thread uses a ring. */
 struct pool_ring;
-struct pool_ring *pool_ring_open(struct pool *, uint32_t file, uint32_t first_page, uint32_t end_page);
+/* read_ahead false: each miss reads one page. */
+struct pool_ring *pool_ring_open(struct pool *, uint32_t file, uint32_t first_page, uint32_t end_page, bool read_ahead);
 /* A page, pinned, not latched (rank HEAP). Pages are asked for mostly rising; the ring reads ahead up to end_page. */
 enum status pool_ring_pin(struct pool_ring *, uint32_t page, struct page_ref *out) MUST_CHECK;
 void        pool_ring_range(struct pool_ring *, uint32_t first_page, uint32_t end_page);   /* go on with another range */

@@ -19,7 +19,7 @@ struct pool_ring {
     struct { struct frame *frame; uint64_t key; } slots[RING_MAX];
 };
 
-struct pool_ring *pool_ring_open(struct pool *pool, uint32_t file, uint32_t first_page, uint32_t end_page)
+struct pool_ring *pool_ring_open(struct pool *pool, uint32_t file, uint32_t first_page, uint32_t end_page, bool read_ahead)
 {
     struct pool_ring *ring = calloc(1, sizeof *ring);
     ring->pool = pool;
@@ -29,7 +29,7 @@ struct pool_ring *pool_ring_open(struct pool *pool, uint32_t file, uint32_t firs
         ring->capacity = RING_MAX;
     if (ring->capacity < 1)
         ring->capacity = 1;
-    ring->run = ring->capacity / 2 < 1 ? 1 : ring->capacity / 2;
+    ring->run = !read_ahead || ring->capacity / 2 < 1 ? 1 : ring->capacity / 2;
     ASSERT(ring->run <= RUN_MAX);
     pool_ring_range(ring, first_page, end_page);
     return ring;

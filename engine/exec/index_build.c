@@ -272,7 +272,7 @@ static enum status read_heap(struct build *b, const struct snapshot *latest)
     for (uint16_t c = 0; c < b->column_count; c++)
         if (b->types[b->columns[c]].width == WIDTH_VARLEN)
             w->space[b->columns[c]] = arena_alloc(b->arena, PAX_MAX_SLOTS * sizeof(struct varlen));
-    struct pool_ring *ring = !status && pages > pool_frame_count(b->run.store->pool) / 4 ? pool_ring_open(b->run.store->pool, heap->file, 0, pages) : NULL;
+    struct pool_ring *ring = !status && pages > pool_frame_count(b->run.store->pool) / 4 ? pool_ring_open(b->run.store->pool, heap->file, 0, pages, true) : NULL;
     for (uint32_t page = 0; page < pages && !status; page++) {
         struct page_ref ref;
         status = session_check_interrupts();

@@ -158,7 +158,8 @@ static void scan_ring(struct scan_local *l, uint32_t first, uint32_t end)
     if (l->ring)
         pool_ring_range(l->ring, first, end);
     else
-        l->ring = pool_ring_open(op->run->store->pool, op->plan->table->heap.file, first, end);
+        l->ring = pool_ring_open(op->run->store->pool, op->plan->table->heap.file, first, end,
+                                 !op->run->settings || op->run->settings->effective_io_concurrency > 0);
 }
 
 static enum status scan_range(struct scan_local *l, uint32_t first, uint32_t end)

@@ -171,7 +171,7 @@ static void storm_worker(void *argument)
         case 7:
             if (i % 4)
                 break;
-            ring = pool_ring_open(store.pool, 1000, page, PAGES);
+            ring = pool_ring_open(store.pool, 1000, page, PAGES, true);
             for (uint32_t at = page; at < PAGES && at < page + 40; at++) {
                 MUST(pool_ring_pin(ring, at, &ref));
                 pool_latch(&ref, LATCH_SHARED);

@@ -40,7 +40,7 @@ Test(pool, holds_more_pages_than_it_has_frames, .init = (void (*)(void))scratch_
         fill(200);
         for (uint32_t i = 0; i < 200; i++)
             check(i);
-        struct pool_ring *ring = pool_ring_open(store.pool, 1000, 0, 200);
+        struct pool_ring *ring = pool_ring_open(store.pool, 1000, 0, 200, true);
         for (uint32_t i = 0; i < 200; i++) {
             struct page_ref ref;
             uint64_t word;
@@ -67,7 +67,7 @@ Test(pool, a_ring_reads_ahead_and_leaves_the_rest_of_the_pool_alone, .init = (vo
         for (uint32_t page = 0; page < 50; page++)
             check(page);
     struct pool_stats before, after;
-    struct pool_ring *ring = pool_ring_open(store.pool, 1000, 50, 750);
+    struct pool_ring *ring = pool_ring_open(store.pool, 1000, 50, 750, true);
     uint64_t calls = file_disk_calls();
     for (uint32_t page = 50; page < 750; page++) {
         struct page_ref ref;
@@ -102,7 +102,7 @@ Test(pool, a_damaged_page_is_an_error_and_only_its_own, .init = (void (*)(void))
     cr_assert_eq(pool_fetch(store.pool, (page_id){ 1000, 2 }, LATCH_SHARED, RANK_HEAP, 0, &ref), STATUS_CORRUPT);
     cr_assert_str_eq(error_current()->message, "invalid page in block 2 of relation base/1000");
     cr_assert_eq(pool_fetch(store.pool, (page_id){ 1000, 5 }, LATCH_SHARED, RANK_HEAP, 0, &ref), STATUS_CORRUPT);
-    struct pool_ring *ring = pool_ring_open(store.pool, 1000, 0, 60);
+    struct pool_ring *ring = pool_ring_open(store.pool, 1000, 0, 60, true);
     for (uint32_t i = 0; i < 60; i++) {
         enum status status = pool_ring_pin(ring, i, &ref);
         cr_assert_eq(status, i == 2 || i == 5 ? STATUS_CORRUPT : STATUS_OK);

@@ -33,6 +33,8 @@ $(BUILD)/%.o: %.c
 	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/bench/generate: $(BUILD)/bench/generate.o
 	$(CC) $(CFLAGS) -o $@ $^
+$(BUILD)/bench/floor: $(BUILD)/bench/floor.o
+	$(CC) $(CFLAGS) -o $@ $^ -lpthread
 $(UNIT): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcrab.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcriterion -lsqlite3
 $(STRESS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcrab.a
@@ -95,6 +97,11 @@ bench:                            ## side by side with the PostgreSQL of this ma
 	@+$(MAKE) --no-print-directory -s -j2 all
 	@BUILD=$(BUILD) bench/run.sh
 
+bench-pgbench:                    ## pgbench on Crabtree, PostgreSQL and a server that does no work
+	@base/packages.sh bench
+	@+$(MAKE) --no-print-directory -s -j2 all $(BUILD)/bench/floor
+	@BUILD=$(BUILD) bench/pgbench.sh
+
 units: $(UNIT) $(STRESS) $(TOOLS)
 stress: $(STRESS) $(TOOLS)
 variants: $(VARIANTS)
@@ -112,8 +119,8 @@ clean:                            ## remove build folders
 	rm -rf build build-*
 
 help:                             ## this list
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test crash tsan asan bench units stress variants lint format install clean help
+.PHONY: all run test crash tsan asan bench bench-pgbench units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

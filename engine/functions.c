@@ -237,12 +237,10 @@ ROW_FUNCTION(pg_sleep)
     latch_init(&latch, RANK_LEAF, 0, 0, 0);
     memset(&never, 0, sizeof never);
     condition_init(&never, "pg_sleep");
-    engine_latch_leave();
     latch_acquire(&latch, LATCH_EXCLUSIVE);
     while (now_us() < deadline && condition_wait_until(&never, &latch, deadline, true) == WAKE_SIGNALED)
         ;
     latch_release(&latch);
-    engine_latch_enter();
     (void)c;
     return session_check_interrupts();
 }

@@ -147,6 +147,7 @@ static const struct setting table[] = {
 #define SETTING_COUNT (sizeof table / sizeof table[0])
 
 static char *server_values[SETTING_COUNT];       /* from -c and from SET of a 'w' setting; NULL: boot. Guarded by `guard` */
+static char *start_values[SETTING_COUNT];        /* from -c: what RESET of a 'w' setting goes back to; NULL: boot. Set before there are sessions */
 static struct latch guard = {.rank = RANK_SERVER};
 
 static int setting_find(const char *name)
@@ -391,14 +392,19 @@ static int choice_index(const struct setting *s, const char *value)
     return 0;
 }
 
-static void apply_to_server(const struct setting *s, const char *value)
+/* A server-wide value as a number in its base unit; 0 when it is none. `guard` is held. */
+static double server_number(int index)
 {
+    const struct setting *s = &table[index];
+    const char *text = server_values[index] ? server_values[index] : s->boot;
     double number = 0;
-    if (s->kind == KIND_INT)
-        if (parse_number(s, value, &number))
-            error_clear();
-    if (s->shared)
-        atomic_store(s->shared, s->kind == KIND_ENUM ? (uint32_t)choice_index(s, value) : (uint32_t)number);
+    if (s->kind == KIND_BOOL)
+        return strcmp(text, "off") != 0;
+    if (s->kind == KIND_ENUM)
+        return choice_index(s, text);
+    if ((s->kind == KIND_INT || s->kind == KIND_REAL) && parse_number(s, text, &number))
+        error_clear();
+    return number;
 }
 
 /* Canonical text into the session's fields. */
@@ -510,28 +516,30 @@ static void put_value(struct session *session, int index, char *value /* owned; 
     free(now);
 }
 
+/* What a server-wide value changes: the switch itself, or something in the store (NULL at start, when there is none yet). `guard` is
+ * held, so that of two who SET at once the value that is shown is the one that acts. */
+static void apply_to_server(struct store *store, int index)
+{
+    const struct setting *s = &table[index];
+    double number = server_number(index);
+    if (s->shared)
+        atomic_store(s->shared, (uint32_t)number);
+    if (!store)
+        return;
+    if (!strcmp(s->name, "crab.pool_partitions"))
+        pool_set_partitions(store->pool, (uint32_t)number);
+    else if (!strcmp(s->name, "checkpoint_timeout") || !strcmp(s->name, "max_wal_size"))
+        store_set_checkpoint(store, (uint32_t)server_number(setting_find("checkpoint_timeout")), (uint64_t)server_number(setting_find("max_wal_size")) << 20);
+}
+
 /* Server-wide at once: the new value is everybody's default, and nobody keeps an own one. */
-static void put_server_value(int index, char *value)
+static void put_server_value(struct store *store, int index, char *value /* owned */)
 {
     latch_acquire(&guard, LATCH_EXCLUSIVE);
     free(server_values[index]);
     server_values[index] = value;
+    apply_to_server(store, index);
     latch_release(&guard);
-    apply_to_server(&table[index], value);
-}
-
-static void apply_to_store(struct session *session, int index, const char *value)
-{
-    const char *name = table[index].name;
-    double number;
-    if (table[index].kind != KIND_INT || parse_number(&table[index], value, &number)) {
-        error_clear();
-        return;
-    }
-    if (!strcmp(name, "crab.pool_partitions"))
-        pool_set_partitions(session_store(session)->pool, (uint32_t)number);
-    else if (!strcmp(name, "checkpoint_timeout") || !strcmp(name, "max_wal_size"))
-        store_set_checkpoint(session_store(session), (uint32_t)settings_server_number("checkpoint_timeout"), (uint64_t)settings_server_number("max_wal_size") << 20);
 }
 
 static enum status set_custom(struct session *session, const char *name, const char *value)
@@ -586,13 +594,13 @@ enum status settings_set(struct session *session, const char *name, const char *
         return set_transaction_setting(session, s->name, value);
     char *text = NULL;
     if (value || s->context == 'w') {
-        enum status status = canonical(s, value ? value : s->boot, session, &text);
+        const char *otherwise = start_values[index] ? start_values[index] : s->boot;
+        enum status status = canonical(s, value ? value : otherwise, session, &text);
         if (status)
             return status;
     }
     if (s->context == 'w') {
-        put_server_value(index, text);
-        apply_to_store(session, index, text);
+        put_server_value(session_store(session), index, text);
         return STATUS_OK;
     }
     if (session->txn) {
@@ -681,8 +689,11 @@ enum status settings_set_server(const char *name, const char *value)
         return error_set(STATUS_CANNOT_CHANGE_NOW, "parameter \"%s\" cannot be changed", table[index].name);
     char *text;
     enum status status = canonical(&table[index], value, NULL, &text);
-    if (!status)
-        put_server_value(index, text);
+    if (!status) {
+        free(start_values[index]);
+        start_values[index] = strdup(text);
+        put_server_value(NULL, index, text);
+    }
     return status;
 }
 
@@ -698,15 +709,9 @@ int64_t settings_server_number(const char *name)
     int index = setting_find(name);
     ASSERT(index >= 0);
     const struct setting *s = &table[index];
-    if (s->kind == KIND_BOOL)
-        return strcmp(settings_server_value(name), "off") != 0;
-    if (s->kind == KIND_ENUM)
-        return choice_index(s, settings_server_value(name));
-    double number;
-    if (parse_number(s, settings_server_value(name), &number)) {
-        error_clear();
-        return 0;
-    }
+    latch_acquire(&guard, LATCH_SHARED);
+    double number = server_number(index);
+    latch_release(&guard);
     return (int64_t)(number * (s->unit == UNIT_KB ? 1024 : s->unit == UNIT_8KB ? 8192 : 1));
 }
 

@@ -243,7 +243,12 @@ enum status frame_obtain(struct pool *pool, bool patient, struct frame **out)
             deadline = now + NO_FRAME_US;
         if (now >= deadline)
             return error_set(STATUS_NO_FRAME, "no unpinned buffers available");
+        const bool latched = latch_held(&pool->io_latch);  /* crab.pool_io = latched: who has the frames may need one more page to be done */
+        if (latched)
+            latch_release(&pool->io_latch);
         sleep_us(500);
+        if (latched)
+            latch_acquire(&pool->io_latch, LATCH_EXCLUSIVE);
     }
 }
 

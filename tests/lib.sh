@@ -3,7 +3,8 @@
 #
 # A script says `ok NAME` or `bad NAME` for each thing it tested; tests/run.sh counts those lines. Every server listens on a Unix
 # socket in the scratch directory only, so scripts never fight over a port. With REFERENCE=1 the server is the PostgreSQL of this
-# machine instead: so a test of SQL behaviour is tested itself.
+# machine instead: so a test of SQL behaviour is tested itself. CRAB_SWITCHES="crab.pool_io=latched crab.agg=collect" starts every
+# server with these settings (and, by tests/switches.h, every program that reads the latch layers): tests/switches.sh.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 BUILD=${BUILD:-build}
@@ -14,6 +15,8 @@ SERVER=${SERVER:-$BUILD/crabtree}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/crab-test.XXXXXX")
 chmod 755 "$scratch"
 server_pid=
+switch_options=()
+for switch in ${CRAB_SWITCHES:-}; do switch_options+=(-c "$switch"); done
 bad_count=0
 unset PGDATABASE PGOPTIONS PGSERVICE PGPASSWORD PGSSLMODE
 export PGUSER=postgres PGDATABASE=postgres PGCONNECT_TIMEOUT=20 PGTZ=UTC LC_ALL=C
@@ -53,7 +56,7 @@ server_start() {
         reference_start "$@"
         return
     fi
-    "$SERVER" -D "$server_data" -h '' -p $PGPORT -k "$PGHOST" "$@" >>"$server_log" 2>&1 &
+    "$SERVER" -D "$server_data" -h '' -p $PGPORT -k "$PGHOST" "${switch_options[@]}" "$@" >>"$server_log" 2>&1 &
     server_pid=$!
     server_await
 }

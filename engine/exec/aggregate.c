@@ -769,28 +769,14 @@ enum status aggregate_emit(struct local *local, struct group_table *t, uint64_t 
     return status;
 }
 
-static enum status aggregate_source(struct local *local)
+/* What the sinks have gathered, finalized set by set and pushed on. */
+static enum status finalize(struct local *local, uint64_t *batches)
 {
-    struct exec_node *op = local->op;
-    struct aggregate_node *n = (struct aggregate_node *)op;
+    struct aggregate_node *n = (struct aggregate_node *)local->op;
+    const struct exec_node *op = local->op;
     const struct plan *plan = op->plan;
-    struct arena *arena = node_again(op);
-    n->parts = NULL;
-    n->part_count = 0;
-    uint64_t batches = 0;
-    if (n->deals && !atomic_load_explicit(&exec_agg_collect, memory_order_relaxed)) {
-        uint16_t workers = pipeline_workers(op->left);
-        if (workers > 1 || plan->group_estimate >= DEAL_GROUPS) {
-            enum status status = aggregate_deal(local, workers, &batches);
-            if (!status || batches || status_sqlstate(status)[0] != '2')
-                return status;
-            error_clear();               /* a row failed, but maybe not the first that fails: in row order once more */
-        }
-    }
-    bool collect = n->serial || atomic_load_explicit(&exec_agg_collect, memory_order_relaxed);
-    enum status status = collect ? pipeline_run_serial(op->left, op, &aggregate_sink) : pipeline_run(op->left, op, &aggregate_sink);
-    if (status)
-        return status;
+    struct arena *arena = op->again;
+    enum status status = STATUS_OK;
     struct aggregate_local *first = n->parts[0];
     for (uint16_t a = 0; a < n->call_count && !status; a++)
         if (n->calls[a].sorted)
@@ -805,7 +791,7 @@ static enum status aggregate_source(struct local *local)
         for (uint32_t p = 0; p < n->part_count; p++)
             spilled |= n->parts[p]->tables[s].spilling;
         if (spilled) {
-            status = aggregate_spill_finish(local, s, &batches);
+            status = aggregate_spill_finish(local, s, batches);
             continue;
         }
         struct group_table *t = &first->tables[s];
@@ -832,9 +818,48 @@ static enum status aggregate_source(struct local *local)
             t->group_count = 1;
         }
         if (!status)
-            status = aggregate_emit(local, t, &batches);
+            status = aggregate_emit(local, t, batches);
     }
     return status;
+}
+
+/* ---- crab.agg: the two ways. Grains and the tree that combines them are the same, so the bytes are. ---- */
+
+/* Rows are gathered in order by one, and then aggregated. */
+static enum status aggregate_collected(struct local *local, uint64_t *batches)
+{
+    enum status status = pipeline_run_serial(local->op->left, local->op, &aggregate_sink);
+    return status ? status : finalize(local, batches);
+}
+
+/* Each worker aggregates its own, or deals its rows out by group; then the parts are combined. */
+static enum status aggregate_partial(struct local *local, uint64_t *batches)
+{
+    struct exec_node *op = local->op;
+    struct aggregate_node *n = (struct aggregate_node *)op;
+    if (n->deals) {
+        uint16_t workers = pipeline_workers(op->left);
+        if (workers > 1 || op->plan->group_estimate >= DEAL_GROUPS) {
+            enum status status = aggregate_deal(local, workers, batches);
+            if (!status || *batches || status_sqlstate(status)[0] != '2')
+                return status;
+            error_clear();               /* a row failed, but maybe not the first that fails: in row order once more */
+        }
+    }
+    if (n->serial)                       /* what takes its rows in order, one after the other */
+        return aggregate_collected(local, batches);
+    enum status status = pipeline_run(op->left, op, &aggregate_sink);
+    return status ? status : finalize(local, batches);
+}
+
+static enum status aggregate_source(struct local *local)
+{
+    struct aggregate_node *n = (struct aggregate_node *)local->op;
+    uint64_t batches = 0;
+    (void)node_again(local->op);
+    n->parts = NULL;
+    n->part_count = 0;
+    return atomic_load_explicit(&exec_agg_collect, memory_order_relaxed) ? aggregate_collected(local, &batches) : aggregate_partial(local, &batches);
 }
 
 const struct node_class aggregate_class = { .name = "aggregate", .node_bytes = sizeof(struct aggregate_node), .open = aggregate_open, .source = aggregate_source };

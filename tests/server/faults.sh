@@ -54,7 +54,8 @@ fi
 server_stop
 start -c max_connections=5
 holders=
-for _ in 1 2 3 4 5 6; do { echo "SELECT pg_sleep(20);" | psql -X -q >/dev/null 2>&1; } & holders="$holders $!"; done
+# Each comes again until it is let in: the question below may have had its place.
+for _ in 1 2 3 4 5; do { until psql -X -q -c "SELECT pg_sleep(20)" >/dev/null 2>&1; do sleep 0.1; done; } & holders="$holders $!"; done
 tries=0
 until psql -X -c 'SELECT 1' 2>&1 | grep -q 'too many clients' || [ $tries -gt 100 ]; do tries=$((tries + 1)); sleep 0.05; done
 says "too many connections" '(53300|sorry, too many clients already|remaining connection slots)' psql -X -c 'SELECT 1'

@@ -35,6 +35,10 @@ $(BUILD)/bench/generate: $(BUILD)/bench/generate.o
 	$(CC) $(CFLAGS) -o $@ $^
 $(BUILD)/bench/floor: $(BUILD)/bench/floor.o
 	$(CC) $(CFLAGS) -o $@ $^ -lpthread
+# The engines beside ours: whichever of them has its header here (the others are left out, and the program says so).
+BTREE_LIBS = $(foreach pair,lmdb.h:-llmdb db.h:-ldb wiredtiger.h:-lwiredtiger sqlite3.h:-lsqlite3,$(if $(wildcard /usr/include/$(word 1,$(subst :, ,$(pair)))),$(word 2,$(subst :, ,$(pair)))))
+$(BUILD)/bench/btree: $(patsubst %.c,$(BUILD)/%.o,$(wildcard bench/btree*.c)) $(BUILD)/libcrab.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) $(BTREE_LIBS)
 $(UNIT): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcrab.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -lcriterion -lsqlite3
 $(STRESS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcrab.a
@@ -102,6 +106,11 @@ bench-pgbench:                    ## pgbench on Crabtree, PostgreSQL and a serve
 	@+$(MAKE) --no-print-directory -s -j2 all $(BUILD)/bench/floor
 	@BUILD=$(BUILD) bench/pgbench.sh
 
+bench-btree:                      ## our B+Tree beside LMDB, Berkeley DB, WiredTiger and SQLite
+	@base/packages.sh bench
+	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/bench/btree
+	@BUILD=$(BUILD) bench/btree.sh
+
 units: $(UNIT) $(STRESS) $(TOOLS)
 stress: $(STRESS) $(TOOLS)
 variants: $(VARIANTS)
@@ -121,6 +130,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test crash tsan asan bench bench-pgbench units stress variants lint format install clean help
+.PHONY: all run test crash tsan asan bench bench-btree bench-pgbench units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -2,7 +2,8 @@
  *
  *   TRACE      each thread writes its acquisitions to a ring of its own (relaxed atomics: views read it as it turns)
  *   STAGED     a test holds threads at a named point until it lets them go
- *   STEP, SCHEDULER   a function put in by whoever has them (hook_install)
+ *   STEP       a function put in by whoever has it (hook_install)
+ *   SCHEDULER  base/scheduler.c: the point is a step, after which another thread may run
  *
  * Nothing here takes a latch: a point is reached with any latch held. The few words shared between threads stand under
  * a guard (base/thread.h), and held threads sleep on a futex word. */
@@ -17,7 +18,7 @@ _Atomic unsigned hooks_on;
 #define relaxed_load(p)     atomic_load_explicit((p), memory_order_relaxed)
 #define relaxed_store(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)
 
-static _Atomic(hook_function *) step_function, scheduler_function;
+static _Atomic(hook_function *) step_function;
 
 void hooks_set(enum hook hook, bool on)
 {
@@ -29,8 +30,8 @@ void hooks_set(enum hook hook, bool on)
 
 void hook_install(enum hook hook, hook_function *function)
 {
-    ASSERT(hook == HOOK_STEP || hook == HOOK_SCHEDULER);
-    atomic_store(hook == HOOK_STEP ? &step_function : &scheduler_function, function);
+    ASSERT(hook == HOOK_STEP);
+    atomic_store(&step_function, function);
 }
 
 /* ---- Staged points ---- */
@@ -184,9 +185,8 @@ size_t trace_entries(int32_t pid, struct trace_entry *out, size_t capacity)
 
 /* ---- The slow way in ---- */
 
-void hook_point(const char *name, const void *object, uint64_t number)
+static void other_hooks(unsigned on, const char *name, const void *object, uint64_t number)
 {
-    unsigned on = relaxed_load(&hooks_on);
     if (on & HOOK_STAGED)
         staged_point(name);
     if (on & HOOK_STEP) {
@@ -194,16 +194,22 @@ void hook_point(const char *name, const void *object, uint64_t number)
         if (function)
             function(name, object, number);
     }
-    if (on & HOOK_SCHEDULER) {
-        hook_function *function = atomic_load_explicit(&scheduler_function, memory_order_acquire);
-        if (function)
-            function(name, object, number);
-    }
+}
+
+void hook_point(const char *name, const void *object, uint64_t number)
+{
+    unsigned on = relaxed_load(&hooks_on);
+    other_hooks(on, name, object, number);
+    if (on & HOOK_SCHEDULER)
+        scheduler_point(name, object, number);
 }
 
 void hook_latch(const char *name, const struct latch *latch, enum latch_mode mode)
 {
-    if ((relaxed_load(&hooks_on) & HOOK_TRACE) && strcmp(name, "latch.acquired") == 0)
+    unsigned on = relaxed_load(&hooks_on);
+    if ((on & HOOK_TRACE) && strcmp(name, "latch.acquired") == 0)
         trace_add(latch, mode);
-    hook_point(name, latch, (uint64_t)mode);
+    other_hooks(on, name, latch, (uint64_t)mode);
+    if (on & HOOK_SCHEDULER)
+        scheduler_latch_point(name, latch, mode);
 }

@@ -26,9 +26,13 @@ static inline void point(const char *name) { point_at(name, 0, 0); }
 
 void hooks_set(enum hook, bool on);
 
-/* Step and seeded scheduler put their own function behind their bit; it runs in the thread that came to the point and
- * may hold it there. Set it before the bit. Latch points are latch.acquire, latch.acquired, latch.try, latch.release,
- * with the latch as the object and its mode as the number. */
+/* Step puts its own function behind its bit; it runs in the thread that came to the point and may hold it there. Set it
+ * before the bit. What a point's object and number are follows from its name:
+ *     latch.acquire, latch.acquired, latch.try, latch.release    the latch, its mode
+ *     pool.*          the frame, file << 32 | page
+ *     condition.*     the condition
+ *     disk.begun, disk.done    the call's name (a string)
+ *     atom.*          the atomic; the name ends in the text of the expression */
 typedef void hook_function(const char *name, const void *object, uint64_t number);
 void hook_install(enum hook, hook_function *);
 

@@ -24,6 +24,7 @@
  * What a thread holds stands in its record (base/thread.h) for views, for the order check of debug builds and for
  * latch_io_allowed(). */
 #include "base/latch.h"
+#include "base/atomic.h"
 #include "base/thread.h"
 
 #include <stdio.h>
@@ -185,7 +186,7 @@ static inline bool exclusive_fast(struct latch *latch)
 static void shared_slow(struct latch *latch)
 {
     bool woken = false;
-    for (int spins = SPINS;;) {
+    for (int spins = spin_count(SPINS);;) {
         uint32_t state = relaxed_load(&latch->state);
         bool barred = (state & W) || ((state & N) && (state & SW) && !woken);
         if (!barred) {
@@ -210,7 +211,7 @@ static void shared_slow(struct latch *latch)
 static void exclusive_slow(struct latch *latch)
 {
     uint32_t debt = 0; /* SW once it has slept: others may sleep behind it (rule 2) */
-    for (int spins = SPINS;;) {
+    for (int spins = spin_count(SPINS);;) {
         uint32_t state = relaxed_load(&latch->state);
         if (!(state & HELD)) {
             if (atomic_compare_exchange_weak_explicit(&latch->state, &state, state | W | debt, memory_order_acquire,
@@ -328,8 +329,11 @@ void latch_acquire_at(struct latch *latch, enum latch_mode mode LATCH_SITE_PARAM
 bool latch_try_at(struct latch *latch, enum latch_mode mode LATCH_SITE_PARAMS)
 {
     latch_point("latch.try", latch, mode);
-    if (!(mode == LATCH_SHARED ? shared_fast(latch) : exclusive_fast(latch)))
+    if (!(mode == LATCH_SHARED ? shared_fast(latch) : exclusive_fast(latch))) {
+        if (scheduled())
+            scheduler_yield("latch.busy");
         return false;
+    }
     held_push(thread_here(), latch, mode, file, line);
     latch_point("latch.acquired", latch, mode);
     return true;

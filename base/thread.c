@@ -18,6 +18,7 @@
  *    first and then reads the bits (all sequentially consistent): one of the two sees the other. POKED may come late,
  *    into another wait, where it only causes one more look at the bits. */
 #include "base/latch.h"
+#include "base/atomic.h"
 #include "base/thread.h"
 
 #include <errno.h>
@@ -41,7 +42,7 @@ static uint32_t record_count;
 
 /* ---- Sleeping and waking ---- */
 
-bool futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline_us)
+bool kernel_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline_us)
 {
     struct timespec deadline = {(time_t)(deadline_us / 1000000), (long)(deadline_us % 1000000) * 1000};
     long result = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
@@ -49,10 +50,35 @@ bool futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64
     return !(result < 0 && errno == ETIMEDOUT);
 }
 
-int futex_wake(_Atomic uint32_t *word, int count, uint32_t bits)
+int kernel_wake(_Atomic uint32_t *word, int count, uint32_t bits)
 {
     long woken = syscall(SYS_futex, word, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, count, NULL, NULL, bits);
     return woken > 0 ? (int)woken : 0;
+}
+
+bool futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline_us)
+{
+    return scheduled() ? scheduler_futex_wait(word, expected, bits, deadline_us) : kernel_wait(word, expected, bits, deadline_us);
+}
+
+int futex_wake(_Atomic uint32_t *word, int count, uint32_t bits)
+{
+    return scheduled() ? scheduler_futex_wake(word, count, bits) : kernel_wake(word, count, bits);
+}
+
+void spin_pause(void)
+{
+    if (scheduled())
+        scheduler_yield("spin");
+#if defined(__x86_64__)
+    else
+        __builtin_ia32_pause();
+#endif
+}
+
+int spin_count(int wanted)
+{
+    return scheduled() ? 0 : wanted;
 }
 
 void guard_wait(_Atomic uint32_t *guard)
@@ -101,6 +127,7 @@ static struct thread *record_take(const char *name)
     atomic_store(&thread->interrupts, 0);
     atomic_store(&thread->pid, 0);
     thread->next_free = NULL;
+    thread->member = NULL;
     return thread;
 }
 
@@ -153,6 +180,9 @@ static void *thread_main(void *argument)
     memcpy(short_name, thread->shown_name, 15);
     short_name[15] = '\0';
     pthread_setname_np(pthread_self(), short_name);
+    struct member *member = thread->member;
+    if (member)
+        scheduler_thread_begins();
 
     thread->run(thread->argument);
 
@@ -162,11 +192,13 @@ static void *thread_main(void *argument)
         thread_current = NULL;
         record_give_back(thread);
     }
+    if (member)
+        scheduler_thread_ends(member);
     return NULL;
 }
 
 /* Signals are main's business, so a thread starts with all blocked but those that its own faults raise. */
-struct thread *thread_start(const char *name, void (*run)(void *argument), void *argument)
+static struct thread *start(const char *name, void (*run)(void *argument), void *argument, bool managed)
 {
     sigset_t blocked, before;
     sigfillset(&blocked);
@@ -178,18 +210,36 @@ struct thread *thread_start(const char *name, void (*run)(void *argument), void 
     thread->run = run;
     thread->argument = argument;
     atomic_store(&thread->state, THREAD_JOINABLE);
+    if (managed)
+        scheduler_thread_made(thread);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int failed = pthread_create(&thread->id, NULL, thread_main, thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) {
+        if (managed)
+            scheduler_thread_unmade(thread);
         record_give_back(thread);
         return NULL;
     }
     return thread;
 }
 
+struct thread *thread_start(const char *name, void (*run)(void *argument), void *argument)
+{
+    struct thread *thread = start(name, run, argument, scheduled());
+    point("thread.started");
+    return thread;
+}
+
+struct thread *thread_start_scheduled(const char *name, void (*run)(void *argument), void *argument)
+{
+    return start(name, run, argument, true);
+}
+
 void thread_join(struct thread *thread)
 {
+    if (scheduled())
+        scheduler_thread_join(thread);
     if (pthread_join(thread->id, NULL) != 0)
         panic("could not join thread \"%s\"", thread->shown_name);
     ASSERT(atomic_load(&thread->state) == THREAD_ENDED);
@@ -282,7 +332,7 @@ enum wake thread_wait_fd(int fd, bool writable, uint64_t deadline_us, unsigned i
             left = (struct timespec){(time_t)(left_us / 1000000), (long)(left_us % 1000000) * 1000};
             timeout = &left;
         }
-        int ready = ppoll(polled, 2, timeout, NULL);
+        int ready = scheduled() ? scheduler_poll(polled, deadline_us) : ppoll(polled, 2, timeout, NULL);
         if (ready > 0 && polled[1].revents) {
             uint64_t count;
             ssize_t ignored = read(self->wake_fd, &count, sizeof(count));
@@ -432,6 +482,8 @@ void condition_wake_all(struct condition *condition)
 
 uint64_t now_us(void)
 {
+    if (scheduled())
+        return scheduler_now_us();
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
@@ -439,6 +491,8 @@ uint64_t now_us(void)
 
 int64_t wall_us(void)
 {
+    if (scheduled())
+        return scheduler_wall_us();
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
@@ -446,6 +500,10 @@ int64_t wall_us(void)
 
 void sleep_us(uint64_t us)
 {
+    if (scheduled()) {
+        scheduler_sleep(us);
+        return;
+    }
     struct timespec left = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
     while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
     }

@@ -62,6 +62,7 @@ struct thread {
     pthread_t id;
     void (*run)(void *);
     void *argument;
+    struct member *member;              /* its place in a run of the seeded scheduler, or NULL */
     struct thread *next_record;         /* in the list of all records, which only grows */
     struct thread *next_free;
 };
@@ -80,6 +81,31 @@ extern _Atomic(struct thread *) thread_records;
 bool futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline_us);
 int  futex_wake(_Atomic uint32_t *word, int count, uint32_t bits);      /* how many it woke */
 #define FUTEX_ALL_BITS 0xffffffffu
+bool kernel_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline_us);   /* the same, never taken over */
+int  kernel_wake(_Atomic uint32_t *word, int count, uint32_t bits);
+
+/* base/scheduler.c, for the rest of base. A thread is scheduled if it belongs to a run of the seeded scheduler; then
+ * these stand for the system's calls. scheduler_yield: something was busy; false when the thread isn't scheduled. */
+static inline bool scheduled(void)
+{
+    return __builtin_expect(atomic_load_explicit(&hooks_on, memory_order_relaxed) & HOOK_SCHEDULER, 0) && thread_current && thread_current->member;
+}
+struct pollfd;
+void scheduler_point(const char *name, const void *object, uint64_t number);
+void scheduler_latch_point(const char *name, const struct latch *, enum latch_mode);
+bool scheduler_yield(const char *name);
+bool scheduler_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t deadline_us);
+int  scheduler_futex_wake(_Atomic uint32_t *word, int count, uint32_t bits);
+void scheduler_sleep(uint64_t us);
+int  scheduler_poll(struct pollfd *two, uint64_t deadline_us);
+uint64_t scheduler_now_us(void);
+int64_t  scheduler_wall_us(void);
+void scheduler_thread_made(struct thread *);            /* it will be scheduled: before it starts */
+void scheduler_thread_unmade(struct thread *);          /* it could not be started */
+void scheduler_thread_begins(void);
+void scheduler_thread_ends(struct member *);
+void scheduler_thread_join(struct thread *);            /* waits for its end; pthread_join follows */
+struct thread *thread_start_scheduled(const char *name, void (*run)(void *argument), void *argument);   /* the first of a run */
 
 /* A guard stands over a few instructions in base itself, where no latch can. 0 free, 1 held, 2 held and awaited. */
 void guard_wait(_Atomic uint32_t *guard);
@@ -93,13 +119,6 @@ static inline void guard_drop(_Atomic uint32_t *guard)
 {
     if (atomic_exchange_explicit(guard, 0, memory_order_release) == 2)
         futex_wake(guard, 1, FUTEX_ALL_BITS);
-}
-
-static inline void spin_pause(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
 }
 
 /* The slow way of a latch's points: trace, then whatever else is on. `name` is latch.acquire, latch.acquired, ... */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "storage/crash_disk.h"
+#include "storage/disk.h"
 
 #define COPY_BYTES 4096
 
@@ -26,7 +26,7 @@ enum status control_read(const char *directory, struct control *out)
 {
     char path[PATH_MAX];
     control_path(directory, path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = disk->open(path, O_RDONLY);
     if (fd < 0 && errno == ENOENT)
         return STATUS_NOT_FOUND;
     if (fd < 0)
@@ -35,15 +35,15 @@ enum status control_read(const char *directory, struct control *out)
     for (int i = 0; i < 2; i++) {
         struct control copy;
         struct iovec part = { &copy, sizeof copy };
-        if (disk_preadv(fd, &part, 1, (off_t)i * COPY_BYTES) != sizeof copy || copy.magic != CONTROL_MAGIC
+        if (disk->preadv(fd, &part, 1, (off_t)i * COPY_BYTES) != sizeof copy || copy.magic != CONTROL_MAGIC
             || copy.crc != control_sum(&copy))
             continue;
         if (!found || copy.sequence > out->sequence)
             *out = copy;
         found = true;
     }
-    off_t length = disk_size(fd);
-    close(fd);
+    off_t length = disk->size(fd);
+    disk->close(fd);
     if (!found && length < 2 * COPY_BYTES)
         return STATUS_NOT_FOUND;                            /* the very first writing was cut short */
     if (!found)
@@ -71,7 +71,7 @@ enum status control_write(const char *directory, struct control *control)
 
     char path[PATH_MAX];
     control_path(directory, path);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int fd = disk->open(path, O_RDWR | O_CREAT);
     if (fd < 0)
         return error_set(STATUS_IO, "could not open file \"%s\": %s", path, strerror(errno));
     uint8_t block[COPY_BYTES] = { 0 };
@@ -79,11 +79,11 @@ enum status control_write(const char *directory, struct control *control)
     enum status status = STATUS_OK;
     for (int i = 0; i < 2 && !status; i++) {
         struct iovec part = { block, sizeof block };
-        if (disk_pwritev(fd, &part, 1, (off_t)i * COPY_BYTES) != (ssize_t)sizeof block)
+        if (disk->pwritev(fd, &part, 1, (off_t)i * COPY_BYTES) != (ssize_t)sizeof block)
             status = error_set(errno == ENOSPC ? STATUS_DISK_FULL : STATUS_IO, "could not write file \"%s\": %s", path, strerror(errno));
-        else if (disk_fdatasync(fd) != 0)
+        else if (disk->fdatasync(fd) != 0)
             panic("could not fsync file \"%s\": %s", path, strerror(errno));
     }
-    close(fd);
+    disk->close(fd);
     return status;
 }

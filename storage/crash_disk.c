@@ -12,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/latch.h"
+#include "storage/disk.h"
 
 #define SECTOR 512
 
@@ -26,14 +28,6 @@ static struct latch disk_latch;                            /* guards everything 
 static struct inode *inodes;
 static _Atomic uint64_t calls;
 static uint64_t crash_after, crash_seed;
-
-__attribute__((constructor)) static void crash_disk_open(void)
-{
-    latch_init(&disk_latch, RANK_LEAF, 0, 0, 0);
-    const char *after = getenv("CRAB_CRASH_AFTER"), *seed = getenv("CRAB_CRASH_SEED");
-    crash_after = after ? strtoull(after, NULL, 10) : 0;
-    crash_seed = seed ? strtoull(seed, NULL, 10) : 1;
-}
 
 void crash_disk_plan(uint64_t after, uint64_t seed)
 {
@@ -127,7 +121,7 @@ static struct inode *find(int fd)
     return inodes = inode;
 }
 
-ssize_t disk_preadv(int fd, const struct iovec *parts, int count, off_t offset)
+static ssize_t crash_preadv(int fd, const struct iovec *parts, int count, off_t offset)
 {
     enter();
     struct inode *inode = find(fd);
@@ -155,7 +149,7 @@ ssize_t disk_preadv(int fd, const struct iovec *parts, int count, off_t offset)
     return total;
 }
 
-ssize_t disk_pwritev(int fd, const struct iovec *parts, int count, off_t offset)
+static ssize_t crash_pwritev(int fd, const struct iovec *parts, int count, off_t offset)
 {
     enter();
     struct inode *inode = find(fd);
@@ -186,7 +180,7 @@ static void drop_writes(struct inode *inode, bool keep)
     inode->last = &inode->first;
 }
 
-int disk_fdatasync(int fd)
+static int crash_fdatasync(int fd)
 {
     enter();
     drop_writes(find(fd), true);
@@ -194,7 +188,7 @@ int disk_fdatasync(int fd)
     return 0;
 }
 
-int disk_ftruncate(int fd, off_t size)
+static int crash_ftruncate(int fd, off_t size)
 {
     enter();
     struct inode *inode = find(fd);
@@ -205,7 +199,7 @@ int disk_ftruncate(int fd, off_t size)
     return result;
 }
 
-int disk_unlink(const char *path)
+static int crash_unlink(const char *path)
 {
     enter();
     struct stat st;
@@ -224,11 +218,42 @@ int disk_unlink(const char *path)
     return result;
 }
 
-off_t disk_size(int fd)
+static off_t crash_size(int fd)
 {
     latch_acquire(&disk_latch, LATCH_EXCLUSIVE);
     off_t size = find(fd)->size;
     latch_release(&disk_latch);
     return size;
+}
+
+/* A new segment of the WAL is on disk before it gets its name: nothing to forget. */
+static int crash_zeros(int fd, off_t bytes)
+{
+    latch_acquire(&disk_latch, LATCH_EXCLUSIVE);
+    int result = disk_real.zeros(fd, bytes);
+    latch_release(&disk_latch);
+    return result;
+}
+
+static int crash_punch(int fd, off_t from, off_t bytes) { return (void)fd, (void)from, (void)bytes, 0; }    /* allowed to do nothing */
+
+__attribute__((constructor)) static void crash_disk_open(void)
+{
+    static struct disk crash_disk;
+    crash_disk = disk_real;
+    crash_disk.preadv = crash_preadv;
+    crash_disk.pwritev = crash_pwritev;
+    crash_disk.fdatasync = crash_fdatasync;
+    crash_disk.ftruncate = crash_ftruncate;
+    crash_disk.unlink = crash_unlink;
+    crash_disk.size = crash_size;
+    crash_disk.zeros = crash_zeros;
+    crash_disk.punch = crash_punch;
+    disk = &crash_disk;
+
+    latch_init(&disk_latch, RANK_LEAF, 0, 0, 0);
+    const char *after = getenv("CRAB_CRASH_AFTER"), *seed = getenv("CRAB_CRASH_SEED");
+    crash_after = after ? strtoull(after, NULL, 10) : 0;
+    crash_seed = seed ? strtoull(seed, NULL, 10) : 1;
 }
 #endif

@@ -8,19 +8,17 @@
  * 4. Room is reserved ahead, in chunks, with the file's size kept: the size on disk says which pages were written. */
 #include "storage/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "base/atomic.h"
 #include "base/hash.h"
 #include "base/latch.h"
-#include "storage/crash_disk.h"
+#include "storage/disk.h"
 
 _Atomic uint32_t file_io_delay_us;
 _Atomic uint64_t file_fail_call;
@@ -45,7 +43,6 @@ struct file {
 struct files {
     struct latch latch;
     char *directory;
-    int directory_fd;
     _Atomic bool made;              /* a file was made since the directory was synced: redo makes it again, until a checkpoint */
     struct file *buckets[FILE_BUCKETS];
 };
@@ -97,23 +94,18 @@ enum status files_open(const char *directory, struct files **out)
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
-    if (mkdir(directory, 0700) != 0 && errno != EEXIST)
+    if (disk->mkdir(directory) != 0 && errno != EEXIST)
         return error_set(STATUS_IO, "could not create directory \"%s\": %s", directory, strerror(errno));
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set(STATUS_IO, "could not open directory \"%s\": %s", directory, strerror(errno));
-
     struct files *files = calloc(1, sizeof *files);
     latch_init(&files->latch, RANK_LEAF, 0, 0, 0);
     files->directory = strdup(directory);
-    files->directory_fd = fd;
     *out = files;
     return STATUS_OK;
 }
 
 static void file_free(struct file *file)
 {
-    close(file->fd);
+    disk->close(file->fd);
     free(file);
 }
 
@@ -128,7 +120,6 @@ void files_close(struct files *files)
             files->buckets[i] = file->next;
             file_free(file);
         }
-    close(files->directory_fd);
     free(files->directory);
     free(files);
 }
@@ -176,7 +167,7 @@ static enum status file_get(struct files *files, uint32_t number, struct file **
     file_path(files, number, path);
     int fd;
     do
-        fd = open(path, O_RDWR | O_CLOEXEC);
+        fd = disk->open(path, O_RDWR);
     while (fd < 0 && (errno == EINTR || ((errno == EMFILE || errno == ENFILE) && close_idle(files))));
     if (fd < 0)
         return disk_error(errno, "open", number);
@@ -208,7 +199,7 @@ static void file_put(struct files *files, struct file *file)
 
 static void sync_directory(const struct files *files)
 {
-    if (fsync(files->directory_fd) != 0)
+    if (disk->sync_directory(files->directory) != 0)
         panic("could not fsync directory \"%s\": %s", files->directory, strerror(errno));
 }
 
@@ -219,11 +210,11 @@ enum status file_create(struct files *files, uint32_t number)
     int error = file_call_begin("file.create");
     int fd = -1;
     if (!error) {
-        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        fd = disk->open(path, O_RDWR | O_CREAT | O_EXCL);
         error = fd < 0 ? errno : 0;
     }
     if (fd >= 0)
-        close(fd);
+        disk->close(fd);
     atom_store(&files->made, true);
     file_call_end("file.create");
     if (error == EEXIST)
@@ -249,7 +240,7 @@ enum status file_drop(struct files *files, uint32_t number)
     char path[PATH_MAX];
     file_path(files, number, path);
     int error = file_call_begin("file.drop");
-    if (!error && disk_unlink(path) != 0 && errno != ENOENT)
+    if (!error && disk->unlink(path) != 0 && errno != ENOENT)
         error = errno;
     file_call_end("file.drop");
     return error ? disk_error(error, "remove", number) : STATUS_OK;
@@ -259,27 +250,30 @@ bool file_exists(struct files *files, uint32_t number)
 {
     char path[PATH_MAX];
     file_path(files, number, path);
-    return access(path, F_OK) == 0;
+    return disk->exists(path);
+}
+
+struct number_list { uint32_t *numbers, count, capacity; };
+
+static void list_number(void *context, const char *name)
+{
+    struct number_list *list = context;
+    char *end;
+    unsigned long number = strtoul(name, &end, 10);
+    if (end == name || *end || number > UINT32_MAX)
+        return;
+    if (list->count == list->capacity)
+        list->numbers = realloc(list->numbers, (list->capacity = list->capacity ? list->capacity * 2 : 64) * sizeof *list->numbers);
+    list->numbers[list->count++] = (uint32_t)number;
 }
 
 enum status file_list(struct files *files, uint32_t **out_files, uint32_t *count)
 {
-    DIR *directory = opendir(files->directory);
-    if (!directory)
+    struct number_list list = { 0 };
+    if (disk->list(files->directory, list_number, &list) != 0)
         return error_set(STATUS_IO, "could not open directory \"%s\": %s", files->directory, strerror(errno));
-    uint32_t *numbers = NULL, found = 0, capacity = 0;
-    for (struct dirent *entry; (entry = readdir(directory)); ) {
-        char *end;
-        unsigned long number = strtoul(entry->d_name, &end, 10);
-        if (end == entry->d_name || *end || number > UINT32_MAX)
-            continue;
-        if (found == capacity)
-            numbers = realloc(numbers, (capacity = capacity ? capacity * 2 : 64) * sizeof *numbers);
-        numbers[found++] = (uint32_t)number;
-    }
-    closedir(directory);
-    *out_files = numbers;
-    *count = found;
+    *out_files = list.numbers;
+    *count = list.count;
     return STATUS_OK;
 }
 
@@ -289,7 +283,7 @@ enum status file_disk_pages(struct files *files, uint32_t number, uint32_t *out)
     enum status status = file_get(files, number, &file);
     if (status)
         return status;
-    off_t size = disk_size(file->fd);
+    off_t size = disk->size(file->fd);
     int error = errno;
     file_put(files, file);
     if (size < 0)
@@ -301,7 +295,7 @@ enum status file_disk_pages(struct files *files, uint32_t number, uint32_t *out)
 static int reserve(const struct file *file, uint32_t pages)
 {
     int error = file_call_begin("file.reserve");
-    if (!error && fallocate(file->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)pages * PAGE_BYTES) != 0)
+    if (!error && disk->reserve(file->fd, (off_t)pages * PAGE_BYTES) != 0)
         error = errno == EOPNOTSUPP ? 0 : errno;               /* a file system without it: a full disk shows later */
     file_call_end("file.reserve");
     return error;
@@ -345,7 +339,7 @@ enum status file_read_run(struct files *files, page_id first, uint32_t count, vo
     while (!error && done < want) {
         size_t skip = done / PAGE_BYTES, within = done % PAGE_BYTES;
         parts[skip] = (struct iovec){ (uint8_t *)pages[skip] + within, PAGE_BYTES - within };
-        ssize_t got = disk_preadv(file->fd, parts + skip, (int)(count - skip), (off_t)first.page * PAGE_BYTES + (off_t)done);
+        ssize_t got = disk->preadv(file->fd, parts + skip, (int)(count - skip), (off_t)first.page * PAGE_BYTES + (off_t)done);
         if (got < 0 && errno != EINTR)
             error = errno;
         else if (got == 0)
@@ -378,7 +372,7 @@ enum status file_write(struct files *files, page_id id, const void *page)
     int error = file_call_begin("file.write");
     while (!error && done < PAGE_BYTES) {
         struct iovec part = { (uint8_t *)(uintptr_t)page + done, PAGE_BYTES - done };
-        ssize_t put = disk_pwritev(file->fd, &part, 1, (off_t)id.page * PAGE_BYTES + (off_t)done);
+        ssize_t put = disk->pwritev(file->fd, &part, 1, (off_t)id.page * PAGE_BYTES + (off_t)done);
         if (put < 0 && errno != EINTR)
             error = errno;
         else if (put == 0)
@@ -403,7 +397,7 @@ enum status file_truncate(struct files *files, uint32_t number, uint32_t pages)
     if (status)
         return status;
     int error = file_call_begin("file.truncate");
-    if (!error && disk_ftruncate(file->fd, (off_t)pages * PAGE_BYTES) != 0)
+    if (!error && disk->ftruncate(file->fd, (off_t)pages * PAGE_BYTES) != 0)
         error = errno;
     atom_store(&file->reserved, 0);
     atom_store(&file->unsynced, true);
@@ -414,17 +408,13 @@ enum status file_truncate(struct files *files, uint32_t number, uint32_t pages)
 
 void file_punch(struct files *files, uint32_t number, uint32_t first_page, uint32_t count)
 {
-#ifdef CRAB_CRASH_DISK                                         /* whose files aren't the real ones */
-    (void)files, (void)number, (void)first_page, (void)count;
-#else
     struct file *file;
     if (file_get(files, number, &file) != STATUS_OK)
         return;
     if (file_call_begin("file.punch") == 0)
-        (void)!fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first_page * PAGE_BYTES, (off_t)count * PAGE_BYTES);
+        (void)disk->punch(file->fd, (off_t)first_page * PAGE_BYTES, (off_t)count * PAGE_BYTES);
     file_call_end("file.punch");
     file_put(files, file);
-#endif
 }
 
 static void sync_if_due(struct file *file)
@@ -432,7 +422,7 @@ static void sync_if_due(struct file *file)
     if (!atom_exchange(&file->unsynced, false))
         return;
     int error = file_call_begin("file.sync");
-    if (!error && disk_fdatasync(file->fd) != 0)
+    if (!error && disk->fdatasync(file->fd) != 0)
         error = errno;
     file_call_end("file.sync");
     if (error)

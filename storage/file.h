@@ -6,8 +6,7 @@
  * File n is DIR/n. Pages past the end of the file on disk, and holes, read as zeros. Growing reserves disk blocks
  * ahead (fallocate, size kept), so that a full disk is met by the statement that grows a table (DISK_FULL) and not
  * by a later write. No latch whose rank says NEVER may be held across any of these. crab.io_delay sleeps once a
- * call. A build with CRAB_CRASH_DISK keeps unsynced writes in memory and on a crash point drops a seeded subset of
- * them, whole or torn at 512 bytes (storage/crash_disk.h). fsync errors are never retried: panic(). */
+ * call. Which disk it is says storage/disk.h. fsync errors are never retried: panic(). */
 #ifndef STORAGE_FILE_H
 #define STORAGE_FILE_H
 

@@ -162,7 +162,7 @@ enum status pool_ring_pin(struct pool_ring *ring, uint32_t page, struct page_ref
         *out = (struct page_ref){ 0 };
         return status;
     }
-    point_at("pool.pin", frame, page);
+    point_at("pool.pin", frame, page_key((page_id){ ring->file, page }));
     *out = (struct page_ref){ .frame = frame, .bytes = frame->bytes, .id = { ring->file, page } };
     return STATUS_OK;
 }

@@ -7,21 +7,18 @@
  * A data directory is new until its control file stands: a start that was cut short begins anew. */
 #include "storage/store.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/latch.h"
 #include "storage/checkpoint.h"
 #include "storage/control.h"
+#include "storage/disk.h"
 #include "storage/lock.h"
 #include "storage/recovery.h"
 #include "storage/txn.h"
@@ -30,52 +27,57 @@ static enum status lock_directory(struct store *store)
 {
     char path[PATH_MAX], pid[32] = "";
     snprintf(path, sizeof path, "%s/lock", store->directory);
-    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    store->lock_fd = disk->open(path, O_RDWR | O_CREAT);
     if (store->lock_fd < 0)
         return error_set(STATUS_IO, "could not open file \"%s\": %s", path, strerror(errno));
-    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) != 0) {
-        ssize_t length = pread(store->lock_fd, pid, sizeof pid - 1, 0);
+    if (disk->lock(store->lock_fd) != 0) {
+        ssize_t length = disk->preadv(store->lock_fd, &(struct iovec){ pid, sizeof pid - 1 }, 1, 0);
         error_set(STATUS_OBJECT_IN_USE, "data directory \"%s\" is in use by another server", store->directory);
         if (length > 0)
             error_hint("Is another server (PID %.*s) running in data directory \"%s\"?", (int)strcspn(pid, "\n"), pid, store->directory);
         return STATUS_OBJECT_IN_USE;
     }
     int length = snprintf(pid, sizeof pid, "%d\n", (int)getpid());
-    if (ftruncate(store->lock_fd, 0) != 0 || pwrite(store->lock_fd, pid, (size_t)length, 0) != length)
+    if (disk->ftruncate(store->lock_fd, 0) != 0 || disk->pwritev(store->lock_fd, &(struct iovec){ pid, (size_t)length }, 1, 0) != length)
         return error_set(STATUS_IO, "could not write file \"%s\": %s", path, strerror(errno));
     return STATUS_OK;
 }
 
 static enum status make_directory(const char *path)
 {
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+    if (disk->mkdir(path) != 0 && errno != EEXIST)
         return error_set(STATUS_IO, "could not create directory \"%s\": %s", path, strerror(errno));
     return STATUS_OK;
 }
 
 /* A new database goes where nothing is, or what a start that was cut short left: never over somebody's files, and never over a
  * database whose control file is lost. */
-static enum status refuse_foreign(const char *directory)
+static void note_foreign(void *context, const char *name)
 {
     static const char *const ours[] = {".", "..", "base", "wal", "lock", "control", "pgsql_tmp"};
+    char **foreign = context;
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        if (strcmp(name, ours[i]) == 0)
+            return;
+    if (!*foreign)
+        *foreign = strdup(name);
+}
+
+static enum status refuse_foreign(const char *directory)
+{
     struct control control = { 0 };
     enum status status = control_read(directory, &control);
     if (status != STATUS_NOT_FOUND)
         return status;
-    DIR *entries = opendir(directory);
-    if (!entries)
+    char *foreign = NULL;
+    if (disk->list(directory, note_foreign, &foreign) != 0)
         return errno == ENOENT ? STATUS_OK : error_set(STATUS_IO, "could not open directory \"%s\": %s", directory, strerror(errno));
-    for (struct dirent *entry; status != STATUS_CONFIG_FILE && (entry = readdir(entries));) {
-        bool known = false;
-        for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
-            known |= strcmp(entry->d_name, ours[i]) == 0;
-        if (!known) {
-            status = error_set(STATUS_CONFIG_FILE, "directory \"%s\" exists but is not a data directory", directory);
-            error_detail("It contains \"%s\".", entry->d_name);
-        }
-    }
-    closedir(entries);
-    return status == STATUS_CONFIG_FILE ? status : STATUS_OK;
+    if (!foreign)
+        return STATUS_OK;
+    error_set(STATUS_CONFIG_FILE, "directory \"%s\" exists but is not a data directory", directory);
+    error_detail("It contains \"%s\".", foreign);
+    free(foreign);
+    return STATUS_CONFIG_FILE;
 }
 
 /* What a start that was cut short left behind, before there was a control file: at most the status file. */
@@ -180,7 +182,7 @@ static void close_parts(struct store *store)
     pool_close(store->pool);
     files_close(store->files);
     if (store->lock_fd >= 0)
-        close(store->lock_fd);
+        disk->close(store->lock_fd);
     free(store->directory);
     free(store);
 }

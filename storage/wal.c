@@ -17,26 +17,26 @@
  * `wal writer` makes the next one ahead, and flushes what commits with synchronous_commit = off left behind. */
 #include "storage/wal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/atomic.h"
 #include "base/hash.h"
 #include "base/latch.h"
-#include "storage/crash_disk.h"
+#include "storage/disk.h"
 #include "storage/file.h"
 
 _Atomic uint32_t wal_group_commit = 1;
 _Atomic uint32_t wal_fsync_enabled = 1;
 
 #define BLOCK         4096u
-#define INSERTIONS    1024u                 /* in flight at once; a power of two */
+#define INSERTIONS    8192u                 /* in flight at once; a power of two */
+#define LANES         64u                   /* insertions that follow each other stand in so many different cache lines */
+#define LEADER_SPINS  1000                  /* with fsync off a leader is back sooner than a sleeper awake */
 #define KEEP_SEGMENTS 64u                   /* at most so many wait to be used again */
 #define WRITER_US     200000u
 #define RING_MIN      (PAGE_BYTES > 16384 ? 8u << 20 : 4u << 20)   /* half of it holds a record of 64 images */
@@ -46,22 +46,28 @@ enum { INSERTION_RESERVED, INSERTION_COPIED, INSERTION_AWAITED };
 struct insertion { _Atomic uint32_t state; lsn_t end; };
 
 struct wal {
+    /* Every append reads these, few write them. */
     char    *directory;
-    int      directory_fd;
     uint8_t *ring;
     uint64_t ring_bytes;                    /* a power of two */
+    lsn_t    opened;                        /* where the first record of this process went */
+    _Atomic lsn_t redo;                     /* changed under ring_latch */
 
-    struct latch ring_latch;                /* WAL_RING: */
-    _Atomic lsn_t next, redo;
-    _Atomic uint64_t reserved;              /* insertions so far; insertion n stands at n % INSERTIONS */
-    struct insertion insertions[INSERTIONS];
-    _Atomic uint64_t records, bytes, images, ring_waits, flushes;
+    /* Every append writes these: one cache line, with nothing else in it. */
+    _Alignas(64) struct latch ring_latch;   /* WAL_RING: */
+    _Atomic lsn_t next;
+    _Atomic uint64_t reserved;              /* insertions so far; where number n stands: insertion_of() */
+    lsn_t    room;                          /* `next` may go so far, */
+    uint64_t places;                        /* `reserved` so far, by what `written` and `completed` were when last looked at */
 
-    struct latch flush_latch;               /* WAL_FLUSH: */
-    bool leading;
+    _Alignas(64) struct insertion insertions[INSERTIONS];
+    _Atomic uint64_t images, ring_waits, flushes;
+
+    _Alignas(64) struct latch flush_latch;  /* WAL_FLUSH: */
+    _Atomic bool leading;
     struct condition led;                   /* a leader has stepped down */
 
-    _Atomic uint64_t completed;             /* the leader's: insertions known to be copied, ... */
+    _Alignas(64) _Atomic uint64_t completed;   /* the leader's: insertions known to be copied, ... */
     lsn_t complete;                         /* ... and where the last of them ends */
     _Atomic lsn_t written, flushed;
     int      segment_fd;                    /* of segment_number; -1 when none */
@@ -87,7 +93,7 @@ static bool segment_exists(const struct wal *wal, uint64_t number)
 {
     char path[PATH_MAX];
     segment_path(wal->directory, number, path);
-    return access(path, F_OK) == 0;
+    return disk->exists(path);
 }
 
 /* Makes a segment full of zeros, durable, under a name of the maker's, then links it to its own: two makers at once do no harm. */
@@ -96,24 +102,16 @@ static int segment_make(const struct wal *wal, uint64_t number, const char *make
     char scratch[PATH_MAX], path[PATH_MAX];
     snprintf(scratch, sizeof scratch, "%s/new.%s", wal->directory, maker);
     segment_path(wal->directory, number, path);
-    int error = 0, fd = open(scratch, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int error = 0, fd = disk->open(scratch, O_RDWR | O_CREAT | O_TRUNC);
     if (fd < 0)
         return errno;
-    static const uint8_t zeros[1 << 20];
-    for (uint64_t at = 0; !error && at < WAL_SEGMENT_BYTES; ) {
-        ssize_t done = pwrite(fd, zeros, sizeof zeros, (off_t)at);
-        if (done < 0 && errno != EINTR)
-            error = errno;
-        else if (done > 0)
-            at += (uint64_t)done;
-    }
-    if (!error && fsync(fd) != 0)
+    if (disk->zeros(fd, WAL_SEGMENT_BYTES) != 0 || disk->fdatasync(fd) != 0)
         error = errno;
-    close(fd);
-    if (!error && link(scratch, path) != 0 && errno != EEXIST)
+    disk->close(fd);
+    if (!error && disk->link(scratch, path) != 0 && errno != EEXIST)
         error = errno;
-    unlink(scratch);
-    if (!error && fsync(wal->directory_fd) != 0)
+    disk->unlink(scratch);
+    if (!error && disk->sync_directory(wal->directory) != 0)
         error = errno;
     return error;
 }
@@ -123,7 +121,7 @@ static void segment_sync(struct wal *wal)
     if (wal->segment_fd < 0 || !atomic_load_explicit(&wal_fsync_enabled, memory_order_relaxed))
         return;
     int error = file_call_begin("wal.sync");
-    if (!error && disk_fdatasync(wal->segment_fd) != 0)
+    if (!error && disk->fdatasync(wal->segment_fd) != 0)
         error = errno;
     file_call_end("wal.sync");
     if (error)
@@ -137,16 +135,16 @@ static void segment_turn(struct wal *wal, uint64_t number)
         return;
     if (wal->segment_fd >= 0) {
         segment_sync(wal);
-        close(wal->segment_fd);
+        disk->close(wal->segment_fd);
     }
     char path[PATH_MAX];
     segment_path(wal->directory, number, path);
     int error = 0;
-    if (access(path, F_OK) != 0)
+    if (!disk->exists(path))
         error = segment_make(wal, number, "leader");
     if (error)
         panic("could not create write-ahead log segment %016llx: %s", (unsigned long long)number, strerror(error));
-    wal->segment_fd = open(path, O_RDWR | O_CLOEXEC);
+    wal->segment_fd = disk->open(path, O_RDWR);
     if (wal->segment_fd < 0)
         panic("could not open write-ahead log segment %016llx: %s", (unsigned long long)number, strerror(errno));
     wal->segment_number = number;
@@ -160,7 +158,7 @@ static void segment_write(struct wal *wal, lsn_t at, struct iovec *parts, int co
     off_t offset = (off_t)(at % WAL_SEGMENT_BYTES);
     int error = file_call_begin("wal.write");
     while (!error && count > 0) {
-        ssize_t done = disk_pwritev(wal->segment_fd, parts, count, offset);
+        ssize_t done = disk->pwritev(wal->segment_fd, parts, count, offset);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0) {
@@ -191,6 +189,11 @@ static void ring_copy(struct wal *wal, lsn_t at, const uint8_t *bytes, size_t co
     memcpy(wal->ring, bytes + first, count - first);
 }
 
+static struct insertion *insertion_of(struct wal *wal, uint64_t number)
+{
+    return &wal->insertions[number % LANES * (INSERTIONS / LANES) + number / LANES % (INSERTIONS / LANES)];
+}
+
 static void drain(struct wal *, lsn_t upto);
 
 bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn_t *start, lsn_t *end, _Atomic uint64_t *note)
@@ -201,6 +204,7 @@ bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn
 
     lsn_t at;
     struct insertion *insertion;
+    bool quarter;
     for (;;) {
         latch_acquire(&wal->ring_latch, LATCH_EXCLUSIVE);
         if (wal->redo != redo_seen) {
@@ -208,16 +212,20 @@ bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn
             return false;
         }
         at = wal->next;
-        uint64_t number = wal->reserved;
-        if (at + length - block_of(atom_load(&wal->written)) <= wal->ring_bytes
-            && number - atom_load(&wal->completed) < INSERTIONS) {
-            insertion = &wal->insertions[number % INSERTIONS];
+        uint64_t number = atomic_load_explicit(&wal->reserved, memory_order_relaxed);
+        if (at + length > wal->room || number >= wal->places) {
+            wal->room = block_of(atom_load(&wal->written)) + wal->ring_bytes;
+            wal->places = atom_load(&wal->completed) + INSERTIONS;
+        }
+        if (at + length <= wal->room && number < wal->places) {
+            insertion = insertion_of(wal, number);
             insertion->end = at + length;
+            quarter = number % (INSERTIONS / 4) == 0 || at / (wal->ring_bytes / 4) != (at + length) / (wal->ring_bytes / 4);
             atomic_store_explicit(&insertion->state, INSERTION_RESERVED, memory_order_relaxed);
-            wal->next = at + length;
+            atom_store_release(&wal->next, at + length);
             if (note)
-                atom_store(note, at + length);
-            atom_store(&wal->reserved, number + 1);
+                atom_store_release(note, at + length);
+            atom_store_release(&wal->reserved, number + 1);
             latch_release(&wal->ring_latch);
             break;
         }
@@ -235,8 +243,8 @@ bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn
         condition_wake_all(&wal->copied);
         latch_release(&wal->copy_latch);
     }
-    atomic_fetch_add_explicit(&wal->records, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&wal->bytes, length, memory_order_relaxed);
+    if (quarter)                                               /* written ahead, so that nobody need wait for room */
+        condition_wake_one(&wal->writer_wake);
     *start = at;
     *end = at + length;
     return true;
@@ -283,7 +291,7 @@ static void await_copy(struct wal *wal, struct insertion *insertion)
 static void complete_upto(struct wal *wal, lsn_t upto)
 {
     while (wal->completed < atom_load(&wal->reserved)) {
-        struct insertion *insertion = &wal->insertions[wal->completed % INSERTIONS];
+        struct insertion *insertion = insertion_of(wal, wal->completed);
         if (atom_load_acquire(&insertion->state) != INSERTION_COPIED) {
             if (wal->complete >= upto)
                 break;
@@ -341,15 +349,29 @@ static void lead(struct wal *wal, lsn_t upto, bool all, bool sync)
 /* Enters with flush_latch held; returns leading, the latch let go. */
 static void lead_begin(struct wal *wal)
 {
-    wal->leading = true;
+    atom_store(&wal->leading, true);
     latch_release(&wal->flush_latch);
 }
 
 static void lead_end(struct wal *wal)
 {
     latch_acquire(&wal->flush_latch, LATCH_EXCLUSIVE);
-    wal->leading = false;
+    atom_store(&wal->leading, false);
     condition_wake_all(&wal->led);
+}
+
+/* Waits until the leader steps down. flush_latch is held. */
+static void leader_await(struct wal *wal)
+{
+    if (!atomic_load_explicit(&wal_fsync_enabled, memory_order_relaxed)) {
+        latch_release(&wal->flush_latch);
+        for (int spin = spin_count(LEADER_SPINS); spin > 0 && atom_load(&wal->leading); spin--)
+            spin_pause();
+        latch_acquire(&wal->flush_latch, LATCH_EXCLUSIVE);
+        if (!wal->leading)
+            return;
+    }
+    condition_wait(&wal->led, &wal->flush_latch);
 }
 
 /* One flush for all who wait: whoever finds no leader leads, and takes along all that is copied by then. */
@@ -358,7 +380,7 @@ static void flush_grouped(struct wal *wal, lsn_t upto)
     latch_acquire(&wal->flush_latch, LATCH_EXCLUSIVE);
     while (atom_load(&wal->flushed) < upto) {
         if (wal->leading) {
-            condition_wait(&wal->led, &wal->flush_latch);
+            leader_await(wal);
             continue;
         }
         lead_begin(wal);
@@ -373,7 +395,7 @@ static void flush_alone(struct wal *wal, lsn_t upto)
 {
     latch_acquire(&wal->flush_latch, LATCH_EXCLUSIVE);
     while (wal->leading)
-        condition_wait(&wal->led, &wal->flush_latch);
+        leader_await(wal);
     lead_begin(wal);
     lead(wal, upto, false, true);
     lead_end(wal);
@@ -391,12 +413,12 @@ void wal_flush(struct wal *wal, lsn_t upto)
         flush_alone(wal, upto);
 }
 
-/* The ring is full: writes it out, without a sync. */
+/* Makes room in the ring: writes it out, without a sync. */
 static void drain(struct wal *wal, lsn_t upto)
 {
     latch_acquire(&wal->flush_latch, LATCH_EXCLUSIVE);
     if (wal->leading)
-        condition_wait(&wal->led, &wal->flush_latch);
+        leader_await(wal);
     else {
         lead_begin(wal);
         lead(wal, upto, true, false);
@@ -418,14 +440,22 @@ static void make_ahead(struct wal *wal)
         log_line("LOG", "could not create write-ahead log segment %016llx ahead: %s", (unsigned long long)number, strerror(error));
 }
 
+/* Writes whenever it is woken, and syncs at its own pace. */
 static void writer_run(void *argument)
 {
     struct wal *wal = argument;
+    uint64_t sync_at = now_us() + WRITER_US;
     latch_acquire(&wal->writer_latch, LATCH_EXCLUSIVE);
     while (!wal->writer_stop) {
-        condition_wait_until(&wal->writer_wake, &wal->writer_latch, now_us() + WRITER_US, false);
+        condition_wait_until(&wal->writer_wake, &wal->writer_latch, sync_at, false);
         latch_release(&wal->writer_latch);
-        wal_flush(wal, atom_load(&wal->next));
+        lsn_t next = atom_load(&wal->next);
+        if (now_us() < sync_at) {
+            drain(wal, next);
+        } else {
+            wal_flush(wal, next);
+            sync_at = now_us() + WRITER_US;
+        }
         make_ahead(wal);
         latch_acquire(&wal->writer_latch, LATCH_EXCLUSIVE);
     }
@@ -434,25 +464,27 @@ static void writer_run(void *argument)
 
 /* ------------------------------------------------------------------ opening, recycling */
 
+struct segment_list { uint64_t *numbers; size_t count, capacity; };
+
+static void list_segment(void *context, const char *name)
+{
+    struct segment_list *list = context;
+    char *end;
+    unsigned long long number = strtoull(name, &end, 16);
+    if (strlen(name) != 16 || *end)
+        return;
+    if (list->count == list->capacity)
+        list->numbers = realloc(list->numbers, (list->capacity = list->capacity ? list->capacity * 2 : 64) * sizeof *list->numbers);
+    list->numbers[list->count++] = number;
+}
+
 /* The numbers of the segments there are, malloc'd. */
 static enum status segments_each(const char *directory, uint64_t **out, size_t *out_count)
 {
-    *out = NULL, *out_count = 0;
-    DIR *dir = opendir(directory);
-    if (!dir)
-        return error_set(STATUS_IO, "could not open directory \"%s\": %s", directory, strerror(errno));
-    size_t capacity = 0;
-    for (struct dirent *entry; (entry = readdir(dir)); ) {
-        char *end;
-        unsigned long long number = strtoull(entry->d_name, &end, 16);
-        if (strlen(entry->d_name) != 16 || *end)
-            continue;
-        if (*out_count == capacity)
-            *out = realloc(*out, (capacity = capacity ? capacity * 2 : 64) * sizeof **out);
-        (*out)[(*out_count)++] = number;
-    }
-    closedir(dir);
-    return STATUS_OK;
+    struct segment_list list = { 0 };
+    int failed = disk->list(directory, list_segment, &list);
+    *out = list.numbers, *out_count = list.count;
+    return failed ? error_set(STATUS_IO, "could not open directory \"%s\": %s", directory, strerror(errno)) : STATUS_OK;
 }
 
 /* Erases what lies behind start (rule 5), and takes the block in which start lies into the ring (rule 4). */
@@ -467,20 +499,23 @@ static enum status start_at(struct wal *wal, lsn_t start)
     for (size_t i = 0; i < count; i++)
         if (numbers[i] > number) {
             segment_path(wal->directory, numbers[i], path);
-            disk_unlink(path);
+            disk->unlink(path);
         }
     free(numbers);
 
-    int error = segment_exists(wal, number) ? 0 : segment_make(wal, number, "leader");
+    const bool made = !segment_exists(wal, number);
+    int error = made ? segment_make(wal, number, "leader") : 0;
     if (error)
         return error_set(error == ENOSPC ? STATUS_DISK_FULL : STATUS_IO, "could not create write-ahead log segment %016llx: %s",
                          (unsigned long long)number, strerror(error));
     segment_turn(wal, number);
+    if (made && start % WAL_SEGMENT_BYTES == 0)
+        return STATUS_OK;                                      /* nothing lies in it yet, nor behind */
 
     uint64_t within = start % WAL_SEGMENT_BYTES, at = within & ~(uint64_t)(BLOCK - 1);
     uint8_t *rest = calloc(1, WAL_SEGMENT_BYTES - at);
     struct iovec part = { rest, within - at };
-    if (within > at && disk_preadv(wal->segment_fd, &part, 1, (off_t)at) != (ssize_t)(within - at)) {
+    if (within > at && disk->preadv(wal->segment_fd, &part, 1, (off_t)at) != (ssize_t)(within - at)) {
         free(rest);
         return error_set(STATUS_IO, "could not read write-ahead log segment %016llx: %s", (unsigned long long)number, strerror(errno));
     }
@@ -495,9 +530,12 @@ static enum status start_at(struct wal *wal, lsn_t start)
 enum status wal_open(const struct wal_options *options, lsn_t start, struct wal **out)
 {
     ASSERT(start >= WAL_START && start % 8 == 0);
-    if (mkdir(options->directory, 0700) != 0 && errno != EEXIST)
+    if (disk->mkdir(options->directory) != 0 && errno != EEXIST)
         return error_set(STATUS_IO, "could not create directory \"%s\": %s", options->directory, strerror(errno));
-    struct wal *wal = calloc(1, sizeof *wal);
+    struct wal *wal = aligned_alloc(64, sizeof *wal);
+    if (!wal)
+        return error_set(STATUS_OUT_OF_MEMORY, "out of memory for the write-ahead log");
+    memset(wal, 0, sizeof *wal);
     latch_init(&wal->ring_latch, RANK_WAL_RING, 0, 0, 0);
     latch_init(&wal->flush_latch, RANK_WAL_FLUSH, 0, 0, 0);
     latch_init(&wal->copy_latch, RANK_LEAF, 0, 0, 0);
@@ -507,21 +545,18 @@ enum status wal_open(const struct wal_options *options, lsn_t start, struct wal 
     condition_init(&wal->writer_wake, "wal.writer");
     wal->directory = strdup(options->directory);
     wal->segment_fd = -1;
-    wal->directory_fd = open(options->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     wal->ring_bytes = RING_MIN;
     while (wal->ring_bytes < options->ring_bytes && wal->ring_bytes < 1u << 30)
         wal->ring_bytes *= 2;
     wal->ring = malloc(wal->ring_bytes);
-    wal->complete = start;
+    wal->complete = wal->opened = start;
     atomic_init(&wal->next, start);
     atomic_init(&wal->redo, start);
     atomic_init(&wal->written, start);
     atomic_init(&wal->flushed, start);
 
     enum status status;
-    if (wal->directory_fd < 0)
-        status = error_set(STATUS_IO, "could not open directory \"%s\": %s", options->directory, strerror(errno));
-    else if (!wal->ring)
+    if (!wal->ring)
         status = error_set(STATUS_OUT_OF_MEMORY, "out of memory for the write-ahead log's ring");
     else
         status = start_at(wal, start);
@@ -548,9 +583,7 @@ void wal_close(struct wal *wal)
         wal_flush(wal, wal->next);
     }
     if (wal->segment_fd >= 0)
-        close(wal->segment_fd);
-    if (wal->directory_fd >= 0)
-        close(wal->directory_fd);
+        disk->close(wal->segment_fd);
     free(wal->ring);
     free(wal->directory);
     free(wal);
@@ -574,15 +607,15 @@ void wal_recycle(struct wal *wal, lsn_t before)
         segment_path(wal->directory, numbers[i], path);
         for (; ahead < last; ahead++) {
             segment_path(wal->directory, ahead, future);
-            if (link(path, future) == 0) {
+            if (disk->link(path, future) == 0) {
                 ahead++;
                 break;
             }
         }
-        disk_unlink(path);
+        disk->unlink(path);
     }
     free(numbers);
-    if (fsync(wal->directory_fd) != 0)
+    if (disk->sync_directory(wal->directory) != 0)
         panic("could not fsync directory \"%s\": %s", wal->directory, strerror(errno));
 }
 
@@ -594,11 +627,11 @@ enum status wal_sync_directory(const char *directory)
     for (size_t i = 0; !status && i < count; i++) {
         char path[PATH_MAX];
         segment_path(directory, numbers[i], path);
-        int fd = open(path, O_RDWR | O_CLOEXEC);
-        if (fd < 0 || disk_fdatasync(fd) != 0)
+        int fd = disk->open(path, O_RDWR);
+        if (fd < 0 || disk->fdatasync(fd) != 0)
             status = error_set(STATUS_IO, "could not fsync file \"%s\": %s", path, strerror(errno));
         if (fd >= 0)
-            close(fd);
+            disk->close(fd);
     }
     free(numbers);
     return status;
@@ -607,7 +640,7 @@ enum status wal_sync_directory(const char *directory)
 void wal_stats(struct wal *wal, struct wal_stats *out)
 {
     *out = (struct wal_stats){
-        .next = wal->next, .flushed = wal->flushed, .redo = wal->redo, .records = wal->records, .bytes = wal->bytes,
+        .next = wal->next, .flushed = wal->flushed, .redo = wal->redo, .records = wal->reserved, .bytes = wal->next - wal->opened,
         .flushes = wal->flushes, .images = wal->images, .ring_waits = wal->ring_waits,
     };
 }
@@ -643,17 +676,17 @@ static size_t reader_fill(struct wal_reader *reader)
     uint64_t number = at / WAL_SEGMENT_BYTES;
     if (reader->fd < 0 || reader->segment_number != number) {
         if (reader->fd >= 0)
-            close(reader->fd);
+            disk->close(reader->fd);
         char path[PATH_MAX];
         segment_path(reader->directory, number, path);
-        reader->fd = open(path, O_RDONLY | O_CLOEXEC);
+        reader->fd = disk->open(path, O_RDONLY);
         reader->segment_number = number;
         if (reader->fd < 0)
             return 0;
     }
     size_t length = reader->capacity - reader->filled, left = WAL_SEGMENT_BYTES - at % WAL_SEGMENT_BYTES;
     struct iovec part = { reader->buffer + reader->filled, length < left ? length : left };
-    ssize_t got = disk_preadv(reader->fd, &part, 1, (off_t)(at % WAL_SEGMENT_BYTES));
+    ssize_t got = disk->preadv(reader->fd, &part, 1, (off_t)(at % WAL_SEGMENT_BYTES));
     return got < 0 ? 0 : (size_t)got;
 }
 
@@ -704,7 +737,7 @@ void wal_reader_close(struct wal_reader *reader)
     if (!reader)
         return;
     if (reader->fd >= 0)
-        close(reader->fd);
+        disk->close(reader->fd);
     free(reader->buffer);
     free(reader->directory);
     free(reader);

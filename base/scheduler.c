@@ -97,6 +97,7 @@ static struct {
     struct step *trace;             /* the interleaved part */
     size_t trace_count, trace_capacity;
     uint32_t idle_jumps, early_timers;
+    uint64_t idle_us;
 
     uint64_t random, scenario_random;
     unsigned stay;                  /* RANDOM: of 8 */
@@ -360,6 +361,8 @@ static struct member *choose(struct member *self, enum reason reason)
         }
         if (++run.idle_jumps > IDLE_JUMPS)
             fail("deadlock: only timers fire, and nobody wakes another");
+        if (run.interleaving)
+            run.idle_us += earliest - run.now_us;
         run.now_us = earliest;
     }
 }
@@ -622,6 +625,7 @@ void scheduler_interleave(bool on)
         run.interleaving = on;
 }
 
+uint64_t scheduler_idle_us(void) { return run.idle_us; }
 uint64_t scheduler_random(void) { return random_next(&run.scenario_random); }
 
 static void forget_last_run(void)

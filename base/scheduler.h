@@ -62,6 +62,9 @@ _Noreturn void scheduler_fail(const char *format, ...) PRINTF_LIKE(1, 2);
 bool scheduler_scheduled(void);             /* the calling thread belongs to a run */
 uint64_t scheduler_random(void);            /* a stream of its own, drawn from the seed: for the scenario's own choices */
 
+uint64_t scheduler_idle_us(void);           /* of the interleaved part: how long only a timer could help, since nobody could run. A lost
+                                             * wake-up that some timer heals shows here only */
+
 void scheduler_print_trace(FILE *);         /* the interleaved part of the present, or the last, run */
 
 #endif

@@ -47,6 +47,11 @@ $(TOOLS): CFLAGS += -I$(shell pg_config --includedir 2>/dev/null)
 $(TOOLS): $(BUILD)/%: $(BUILD)/%.o
 	$(CC) $(CFLAGS) -o $@ $^ -lpq -lsqlite3 -lpthread
 
+# Scenarios of the seeded scheduler: one program.
+INTERLEAVE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/interleave/*.c))
+$(BUILD)/tests/interleave/interleave: $(INTERLEAVE) $(BUILD)/libcrab.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
 # The same server on a disk that forgets (tests/server/power.sh), and with a wrong-result bug planted (tests/sql/random.sh): the
 # objects that differ stand before the library.
 CRASH   = $(patsubst %.c,$(BUILD)/crash/%.o,$(wildcard storage/*.c))
@@ -111,7 +116,11 @@ bench-btree:                      ## our B+Tree beside LMDB, Berkeley DB, WiredT
 	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/bench/btree
 	@BUILD=$(BUILD) bench/btree.sh
 
-units: $(UNIT) $(STRESS) $(TOOLS)
+interleave:                       ## every interleaving from a seed: SCENARIO=, N= (300), SEED=, POLICY=random|pct|exhaustive
+	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/tests/interleave/interleave
+	@$(BUILD)/tests/interleave/interleave SCENARIO=$(SCENARIO) N=$(N) SEED=$(SEED) POLICY=$(POLICY)
+
+units: $(UNIT) $(STRESS) $(TOOLS) $(BUILD)/tests/interleave/interleave
 stress: $(STRESS) $(TOOLS)
 variants: $(VARIANTS)
 
@@ -130,6 +139,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test crash tsan asan bench bench-btree bench-pgbench units stress variants lint format install clean help
+.PHONY: all run test interleave crash tsan asan bench bench-btree bench-pgbench units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -468,6 +468,10 @@ bool scheduler_yield(const char *name)
 
 static bool block(struct member *self)
 {
+    struct step at = self->last, waits = at;
+    waits.name = "waits";
+    note(self, &waits);
+    self->last = at;
     self->state = MEMBER_BLOCKED;
     self->timed_out = false;
     reschedule(self, AT_WAIT);
@@ -577,6 +581,7 @@ static void ended(struct member *self)
 /* The last thing that a thread of the run does; its record may be another's already. */
 void scheduler_thread_ends(struct member *self)
 {
+    note(self, &(struct step){.name = "thread.ends"});
     ended(self);
     if (run.alive_count)
         turn_give(choose(self, AT_WAIT));

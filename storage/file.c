@@ -446,22 +446,20 @@ void files_sync_all(struct files *files)
 {
     if (atom_exchange(&files->made, false))
         sync_directory(files);
-    for (size_t bucket = 0; bucket < FILE_BUCKETS; bucket++) {
+    for (size_t bucket = 0; bucket < FILE_BUCKETS;) {          /* some at a time; a bucket that was cut short comes again */
         struct file *due[64];
-        size_t count;
-        do {
-            count = 0;
-            latch_acquire(&files->latch, LATCH_SHARED);
+        size_t count = 0;
+        latch_acquire(&files->latch, LATCH_SHARED);
+        for (; bucket < FILE_BUCKETS && count < 64; bucket += count < 64)
             for (struct file *file = files->buckets[bucket]; file && count < 64; file = file->next)
                 if (atom_load(&file->unsynced)) {
-                    atomic_fetch_add(&file->users, 1);
+                    atom_add(&file->users, 1);
                     due[count++] = file;
                 }
-            latch_release(&files->latch);
-            for (size_t i = 0; i < count; i++) {
-                sync_if_due(due[i]);
-                file_put(files, due[i]);
-            }
-        } while (count == 64);
+        latch_release(&files->latch);
+        for (size_t i = 0; i < count; i++) {
+            sync_if_due(due[i]);
+            file_put(files, due[i]);
+        }
     }
 }

@@ -1,0 +1,316 @@
+/* tests/interleave/interleave.c - runs scenarios under the seeded scheduler.
+ *
+ *     interleave [SCENARIO=x] [N=n] [SEED=n] [POLICY=random|pct|exhaustive] [PROCESSES=n] [TRACE=1]
+ *
+ * SCENARIO: all whose name begins so. Without POLICY, odd seeds run under PCT and even ones at random, seeds 1 to N;
+ * scenarios that say so are then explored exhaustively as well, in at most N runs. With SEED that one is run, twice, and
+ * its trace is printed. Of every sixteen seeds one is run again: its trace must be the same.
+ *
+ * The seeds are split over two processes, each kept on a processor of its own. A failing run ends its process, with a
+ * report on stderr (base/scheduler.h). */
+#include "tests/interleave/interleave.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "storage/disk.h"
+
+static const struct scenario *const tables[] = {scenarios_btree, scenarios_pool};
+
+/* ---- For scenarios ---- */
+
+struct store *store;
+static struct thread *begun[16];
+static unsigned begun_count;
+
+struct thread *begin(const char *name, void (*run)(void *), void *argument)
+{
+    check(begun_count < sizeof begun / sizeof *begun, "too many threads");
+    struct thread *thread = thread_start(name, run, argument);
+    check(thread, "could not start a thread");
+    return begun[begun_count++] = thread;
+}
+
+void join_all(void)
+{
+    for (unsigned i = 0; i < begun_count; i++)
+        thread_join(begun[i]);
+    begun_count = 0;
+    scheduler_interleave(false);
+}
+
+void store_open_memory(uint32_t frames)
+{
+    struct store_options options = {.pool_bytes = (uint64_t)frames * PAGE_BYTES, .wal_ring_bytes = 4u << 20, .lock_bytes = 1u << 20, .pool_partitions = 4,
+                                    .checkpoint_seconds = 300, .max_transactions = 8, .max_wal_bytes = 1u << 30};
+    must(store_open("/store", &options, &store));
+}
+
+void store_begin(uint32_t frames)
+{
+    disk_memory_begin();
+    store_open_memory(frames);
+}
+
+static struct store half_store;
+
+void half_store_begin(uint32_t frames)
+{
+    disk_memory_begin();
+    store = &half_store;
+    memset(store, 0, sizeof *store);
+    must(files_open("/base", &store->files));
+    must(wal_open(&(struct wal_options){.directory = "/wal", .ring_bytes = 4u << 20}, WAL_START, &store->wal));
+    must(pool_open(&(struct pool_options){.files = store->files, .wal = store->wal, .bytes = (uint64_t)frames * PAGE_BYTES, .partitions = 4}, &store->pool));
+}
+
+void store_end(void)
+{
+    struct pool_stats stats;
+    pool_stats(store->pool, &stats);
+    check(stats.pinned == 0, "%llu pages are still pinned", (unsigned long long)stats.pinned);
+    if (store == &half_store) {
+        pool_close(store->pool);
+        wal_close(store->wal);
+        files_close(store->files);
+    } else
+        must(store_close(store));
+    disk_memory_end();
+    store = NULL;
+}
+
+/* ---- Running ---- */
+
+static uint64_t wanted_runs = 300, wanted_seed;
+static int wanted_policy = -1;
+static unsigned processes = 2;
+static bool wanted_trace;
+
+static void run_scenario(void *argument)
+{
+    ((const struct scenario *)argument)->run();
+}
+
+static void run_once(const struct scenario *scenario, uint64_t seed, enum scheduler_policy policy, struct scheduler_search *search, struct scheduler_result *result)
+{
+    struct scheduler_options options = {.name = scenario->name, .seed = seed, .policy = policy, .search = search};
+    begun_count = 0;
+    alarm(30);
+    scheduler_run(&options, run_scenario, (void *)(uintptr_t)scenario, result);
+    alarm(0);
+}
+
+static enum scheduler_policy policy_of(uint64_t seed)
+{
+    return wanted_policy >= 0 ? (enum scheduler_policy)wanted_policy : seed % 2 ? SCHEDULER_PCT : SCHEDULER_RANDOM;
+}
+
+static void check_same(const struct scenario *scenario, uint64_t seed, const struct scheduler_result *one, const struct scheduler_result *two)
+{
+    if (one->whole_hash == two->whole_hash && one->steps == two->steps)
+        return;
+    fprintf(stderr, "FAILED  interleave %s: seed %" PRIu64 " ran %" PRIu64 " steps (%016" PRIx64 "), then %" PRIu64 " (%016" PRIx64 ")\n", scenario->name, seed,
+            one->steps, one->whole_hash, two->steps, two->whole_hash);
+    _exit(1);
+}
+
+/* What the processes of one scenario tell their parent. */
+struct shared {
+    _Atomic uint64_t runs, steps, switches, longest;
+    bool exhausted;
+    uint64_t hashes[];
+};
+
+static void stay_on(unsigned process)
+{
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return;
+    unsigned skip = process % (unsigned)CPU_COUNT(&all);
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all) && skip-- == 0) {
+            CPU_ZERO(&one);
+            CPU_SET(cpu, &one);
+            sched_setaffinity(0, sizeof one, &one);
+            return;
+        }
+}
+
+static void count_run(struct shared *shared, const struct scheduler_result *result)
+{
+    shared->hashes[atomic_fetch_add(&shared->runs, 1)] = result->hash;
+    atomic_fetch_add(&shared->steps, result->interleaved);
+    atomic_fetch_add(&shared->switches, result->switches);
+    if (result->interleaved > atomic_load(&shared->longest))
+        atomic_store(&shared->longest, result->interleaved);
+}
+
+static void sample(const struct scenario *scenario, struct shared *shared, unsigned process)
+{
+    struct scheduler_result result, again;
+    for (uint64_t seed = process + 1; seed <= wanted_runs; seed += processes) {
+        run_once(scenario, seed, policy_of(seed), NULL, &result);
+        count_run(shared, &result);
+        if (hash_u64(seed) % 16 == 0) {
+            run_once(scenario, seed, policy_of(seed), NULL, &again);
+            check_same(scenario, seed, &result, &again);
+        }
+    }
+}
+
+static void explore(const struct scenario *scenario, struct shared *shared)
+{
+    struct scheduler_search *search = scheduler_search_open(scenario->preemptions);
+    struct scheduler_result result;
+    for (uint64_t i = 1; i <= wanted_runs && !shared->exhausted; i++) {
+        run_once(scenario, i, SCHEDULER_EXHAUSTIVE, search, &result);
+        count_run(shared, &result);
+        shared->exhausted = !scheduler_search_next(search);
+    }
+    scheduler_search_close(search);
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static bool try_out(const struct scenario *scenario, bool exhaustive)
+{
+    size_t bytes = sizeof(struct shared) + (wanted_runs + 1) * sizeof(uint64_t);
+    struct shared *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        abort();
+    double begun_at = seconds_now();
+    fflush(stdout);
+    unsigned count = exhaustive ? 1 : processes, bad = 0;
+    pid_t children[16];
+    for (unsigned i = 0; i < count; i++)
+        if ((children[i] = fork()) == 0) {
+            stay_on(i);
+            if (exhaustive)
+                explore(scenario, shared);
+            else
+                sample(scenario, shared, i);
+            _exit(0);
+        }
+    for (unsigned i = 0; i < count; i++) {
+        int status;
+        if (children[i] < 0 || waitpid(children[i], &status, 0) < 0 || status != 0)
+            bad++;
+    }
+    double took = seconds_now() - begun_at;
+    uint64_t runs = shared->runs, distinct = 0;
+    qsort(shared->hashes, runs, sizeof(uint64_t), compare_hashes);
+    for (uint64_t i = 0; i < runs; i++)
+        distinct += i == 0 || shared->hashes[i] != shared->hashes[i - 1];
+    printf("%s interleave: %-28s %-10s %6" PRIu64 " runs, %6" PRIu64 " distinct traces, %5.0f steps and %4.0f switches a run, %5.0f runs/s%s\n", bad ? "       " : "ok     ",
+           scenario->name, exhaustive ? "exhaustive" : wanted_policy >= 0 ? scheduler_policy_names[wanted_policy] : "mixed", runs, distinct,
+           runs ? (double)shared->steps / (double)runs : 0, runs ? (double)shared->switches / (double)runs : 0, (double)runs / took,
+           bad ? "" : exhaustive && shared->exhausted ? ": all there are" : "");
+    munmap(shared, bytes);
+    return !bad;
+}
+
+static void replay(const struct scenario *scenario)
+{
+    enum scheduler_policy policy = policy_of(wanted_seed);
+    struct scheduler_result result = {0}, again = {0};
+    for (int round = 0; round < 2; round++) {
+        if (policy == SCHEDULER_EXHAUSTIVE) {
+            struct scheduler_search *search = scheduler_search_open(scenario->preemptions ? scenario->preemptions : 2);
+            bool more = true;
+            for (uint64_t i = 1; more && i <= wanted_seed; i++) {
+                run_once(scenario, i, policy, search, round ? &again : &result);
+                more = scheduler_search_next(search);
+            }
+            scheduler_search_close(search);
+        } else
+            run_once(scenario, wanted_seed, policy, NULL, round ? &again : &result);
+    }
+    check_same(scenario, wanted_seed, &result, &again);
+    scheduler_print_trace(stdout);
+    printf("ok      interleave: %s %s seed %" PRIu64 ": %" PRIu64 " steps, %" PRIu64 " of them interleaved, %u threads, trace %016" PRIx64 ", twice the same\n", scenario->name,
+           scheduler_policy_names[policy], wanted_seed, result.steps, result.interleaved, result.threads, result.hash);
+}
+
+static int usage(const char *name)
+{
+    fprintf(stderr, "usage: %s [SCENARIO=x] [N=n] [SEED=n] [POLICY=random|pct|exhaustive] [PROCESSES=n] [LIST=1]\n", name);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *wanted = "";
+    bool list = false;
+    for (int i = 1; i < argc; i++) {
+        char *value = strchr(argv[i], '=');
+        if (!value)
+            return usage(argv[0]);
+        *value++ = '\0';
+        if (strcmp(argv[i], "SCENARIO") == 0)
+            wanted = value;
+        else if (!*value)
+            continue;
+        else if (strcmp(argv[i], "N") == 0)
+            wanted_runs = strtoull(value, NULL, 10);
+        else if (strcmp(argv[i], "SEED") == 0)
+            wanted_seed = strtoull(value, NULL, 10);
+        else if (strcmp(argv[i], "PROCESSES") == 0)
+            processes = (unsigned)atoi(value);
+        else if (strcmp(argv[i], "LIST") == 0)
+            list = true;
+        else if (strcmp(argv[i], "TRACE") == 0)
+            wanted_trace = true;
+        else if (strcmp(argv[i], "POLICY") == 0) {
+            for (int p = 0; p < 3; p++)
+                if (strcmp(value, scheduler_policy_names[p]) == 0)
+                    wanted_policy = p;
+            if (wanted_policy < 0)
+                return usage(argv[0]);
+        } else
+            return usage(argv[0]);
+    }
+    if (processes < 1 || processes > 16 || !wanted_runs)
+        return usage(argv[0]);
+
+    unsigned passed = 0, failed = 0;
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (const struct scenario *scenario = tables[t]; scenario->name; scenario++) {
+            if (strncmp(scenario->name, wanted, strlen(wanted)) != 0)
+                continue;
+            if (list)
+                printf("%-28s %s%s\n", scenario->name, scenario->shows, scenario->preemptions ? " (exhaustive, too)" : "");
+            else if (wanted_seed) {
+                replay(scenario);
+                passed++;
+            } else {
+                if (wanted_policy != SCHEDULER_EXHAUSTIVE)
+                    try_out(scenario, false) ? passed++ : failed++;
+                if (scenario->preemptions && (wanted_policy < 0 || wanted_policy == SCHEDULER_EXHAUSTIVE))
+                    try_out(scenario, true) ? passed++ : failed++;
+            }
+        }
+    if (list)
+        return 0;
+    if (passed + failed == 0) {
+        fprintf(stderr, "no scenario \"%s\"; LIST=1 names them\n", wanted);
+        return 2;
+    }
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}

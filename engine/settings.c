@@ -6,6 +6,7 @@
  *
  * Undo: SET inside a transaction pushes what was there before; a rollback pops it all, a commit pops what SET LOCAL did. */
 #include "engine/session_private.h"
+#include "base/atomic.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -523,7 +524,7 @@ static void apply_to_server(struct store *store, int index)
     const struct setting *s = &table[index];
     double number = server_number(index);
     if (s->shared)
-        atomic_store(s->shared, (uint32_t)number);
+        atom_store(s->shared, (uint32_t)number);
     if (!store)
         return;
     if (!strcmp(s->name, "crab.pool_partitions"))

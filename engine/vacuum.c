@@ -5,6 +5,7 @@
  *
  * Status pages may be cut off behind the oldest id that any table still holds: only a VACUUM of every table knows it. */
 #include "engine/session_private.h"
+#include "base/atomic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,7 +198,7 @@ static void autovacuum_round(struct engine *engine, struct session *session)
         status = transaction_finish_implicit(session, true);
     if (status)
         work_failed(session);
-    for (uint32_t i = 0; i < list.count && !atomic_load(&engine->stopping); i++) {
+    for (uint32_t i = 0; i < list.count && !atom_load(&engine->stopping); i++) {
         status = transaction_need(session);
         if (!status && list.items[i].analyze)                 /* vacuum must not hold the horizon back by a snapshot of its own */
             status = statement_snapshot(session);
@@ -235,13 +236,13 @@ static void autovacuum_main(void *argument)
         log_line("LOG", "autovacuum could not start: %s", error_current()->message);
         return;
     }
-    while (!atomic_load(&engine->stopping)) {
+    while (!atom_load(&engine->stopping)) {
         latch_acquire(&engine->latch, LATCH_EXCLUSIVE);
         uint64_t deadline = now_us() + (uint64_t)settings_server_number("autovacuum_naptime") * 1000000;
-        while (!atomic_load(&engine->stopping) && now_us() < deadline)
+        while (!atom_load(&engine->stopping) && now_us() < deadline)
             condition_wait_until(&engine->wake, &engine->latch, deadline, false);
         latch_release(&engine->latch);
-        if (!atomic_load(&engine->stopping) && settings_server_number("autovacuum"))
+        if (!atom_load(&engine->stopping) && settings_server_number("autovacuum"))
             autovacuum_round(engine, session);
     }
     session_close(session);
@@ -258,7 +259,7 @@ void autovacuum_stop(struct engine *engine)
     if (!engine->autovacuum)
         return;
     latch_acquire(&engine->latch, LATCH_EXCLUSIVE);
-    atomic_store(&engine->stopping, true);
+    atom_store(&engine->stopping, true);
     condition_wake_all(&engine->wake);
     latch_release(&engine->latch);
     thread_interrupt(engine->autovacuum, INTERRUPT_TERMINATE);

@@ -17,6 +17,7 @@
  *    once, and recovery finds everything acknowledged. A later signal may only make it more urgent.
  * 4. Connection threads are joined by the loop, so that when server_run() returns nobody uses the engine. */
 #include "server/server.h"
+#include "base/atomic.h"
 
 #include "server/connection.h"
 #include "server/listener.h"
@@ -78,7 +79,7 @@ enum status server_enter_session(struct server *server, struct connection *conne
 {
     enum status status = STATUS_OK;
     latch_acquire(&server->latch, LATCH_EXCLUSIVE);
-    if (atomic_load(&server->shutdown) != SHUTDOWN_NONE) {
+    if (atom_load(&server->shutdown) != SHUTDOWN_NONE) {
         status = STATUS_CANNOT_CONNECT_NOW;
     } else if (server->session_count >= server->settings->max_connections) {
         status = STATUS_TOO_MANY_CONNECTIONS;
@@ -132,21 +133,21 @@ bool server_has_room(struct server *server)
 
 enum shutdown server_shutdown_state(struct server *server)
 {
-    return (enum shutdown)atomic_load(&server->shutdown);
+    return (enum shutdown)atom_load(&server->shutdown);
 }
 
 /* ---- Statement timeouts (rule 2) ---- */
 
 void server_statement_begin(struct server *server, struct connection *connection, uint64_t deadline_us)
 {
-    atomic_store(&connection->deadline_us, deadline_us);
-    if (deadline_us < atomic_load(&server->timer_us))
+    atom_store(&connection->deadline_us, deadline_us);
+    if (deadline_us < atom_load(&server->timer_us))
         uv_async_send(&server->async);
 }
 
 void server_statement_end(struct server *server, struct connection *connection)
 {
-    if (atomic_exchange(&connection->deadline_us, 0) == 0) {
+    if (atom_exchange(&connection->deadline_us, 0) == 0) {
         latch_acquire(&server->latch, LATCH_SHARED);
         latch_release(&server->latch);
     }
@@ -159,14 +160,14 @@ static void timer_went_off(uv_timer_t *timer);
  * either is seen by the walk or wakes the loop again. */
 static void timer_set(struct server *server)
 {
-    atomic_store(&server->timer_us, UINT64_MAX);
+    atom_store(&server->timer_us, UINT64_MAX);
     uint64_t earliest = UINT64_MAX, now = now_us();
 
     latch_acquire(&server->latch, LATCH_SHARED);
     for (struct connection *at = server->list; at; at = at->next) {
-        uint64_t deadline = atomic_load(&at->deadline_us);
+        uint64_t deadline = atom_load(&at->deadline_us);
         if (deadline != 0 && deadline <= now) {
-            if (atomic_compare_exchange_strong(&at->deadline_us, &deadline, 0))
+            if (atom_cas(&at->deadline_us, &deadline, 0))
                 thread_interrupt(at->thread, INTERRUPT_TIMEOUT);
         } else if (deadline != 0 && deadline < earliest) {
             earliest = deadline;
@@ -179,7 +180,7 @@ static void timer_set(struct server *server)
     } else {
         uv_update_time(&server->loop);
         uv_timer_start(&server->timer, timer_went_off, (earliest - now + 999) / 1000, 0);
-        atomic_store(&server->timer_us, earliest);
+        atom_store(&server->timer_us, earliest);
     }
 }
 
@@ -219,7 +220,7 @@ static void reap(struct server *server)
         thread_join(at->thread);
         free(at);
     }
-    if (atomic_load(&server->shutdown) != SHUTDOWN_NONE && server->connection_count == 0)
+    if (atom_load(&server->shutdown) != SHUTDOWN_NONE && server->connection_count == 0)
         uv_stop(&server->loop);
 }
 
@@ -244,12 +245,12 @@ static void signaled(uv_signal_t *handle, int number)
     switch (number) {
     case SIGTERM:
         log_line("LOG", "received smart shutdown request");
-        if (atomic_load(&server->shutdown) == SHUTDOWN_NONE)
-            atomic_store(&server->shutdown, SHUTDOWN_SMART);
+        if (atom_load(&server->shutdown) == SHUTDOWN_NONE)
+            atom_store(&server->shutdown, SHUTDOWN_SMART);
         break;
     case SIGINT:
         log_line("LOG", "received fast shutdown request");
-        atomic_store(&server->shutdown, SHUTDOWN_FAST);
+        atom_store(&server->shutdown, SHUTDOWN_FAST);
         terminate_all(server);
         break;
     case SIGQUIT:
@@ -271,7 +272,7 @@ enum status server_run(const struct server_settings *settings, struct engine *en
     server->engine = engine;
     server->settings = settings;
     server->next_pid = 1;
-    atomic_store(&server->timer_us, UINT64_MAX);
+    atom_store(&server->timer_us, UINT64_MAX);
     latch_init(&server->latch, RANK_SERVER, 0, 0, 0);
     signal(SIGPIPE, SIG_IGN);
 

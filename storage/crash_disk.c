@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/latch.h"
@@ -32,12 +33,12 @@ static uint64_t crash_after, crash_seed;
 void crash_disk_plan(uint64_t after, uint64_t seed)
 {
     latch_acquire(&disk_latch, LATCH_EXCLUSIVE);
-    crash_after = after ? atomic_load(&calls) + after : 0;
+    crash_after = after ? atom_load(&calls) + after : 0;
     crash_seed = seed;
     latch_release(&disk_latch);
 }
 
-uint64_t crash_disk_calls(void) { return atomic_load(&calls); }
+uint64_t crash_disk_calls(void) { return atom_load(&calls); }
 
 static void write_real(int fd, const uint8_t *bytes, size_t length, off_t offset)
 {
@@ -95,7 +96,7 @@ _Noreturn void crash_disk_crash(uint64_t seed)
 /* Enters the disk: counts the call, crashes when its turn has come. */
 static void enter(void)
 {
-    uint64_t call = atomic_fetch_add(&calls, 1) + 1;
+    uint64_t call = atom_add(&calls, 1) + 1;
     latch_acquire(&disk_latch, LATCH_EXCLUSIVE);
     if (crash_after && call >= crash_after)
         crash_now(crash_seed);

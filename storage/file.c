@@ -57,7 +57,7 @@ int file_call_begin(const char *what)
     if (delay)
         sleep_us(delay);
     uint64_t fail = atomic_load_explicit(&file_fail_call, memory_order_relaxed);
-    return fail && call == fail ? atomic_load(&file_fail_errno) : 0;
+    return fail && call == fail ? atom_load(&file_fail_errno) : 0;
 }
 
 void file_call_end(const char *what)
@@ -139,7 +139,7 @@ static bool close_idle(struct files *files)
     latch_acquire(&files->latch, LATCH_EXCLUSIVE);
     for (size_t i = 0; i < FILE_BUCKETS && !idle; i++)
         for (struct file **at = &files->buckets[i]; *at; at = &(*at)->next)
-            if (atomic_load(&(*at)->users) == 0 && !atomic_load(&(*at)->unsynced)) {
+            if (atom_load(&(*at)->users) == 0 && !atom_load(&(*at)->unsynced)) {
                 idle = *at;
                 *at = idle->next;
                 break;
@@ -156,7 +156,7 @@ static enum status file_get(struct files *files, uint32_t number, struct file **
     latch_acquire(&files->latch, LATCH_SHARED);
     struct file *file = *file_place(files, number);
     if (file)
-        atomic_fetch_add(&file->users, 1);
+        atom_add(&file->users, 1);
     latch_release(&files->latch);
     if (file) {
         *out = file;
@@ -180,7 +180,7 @@ static enum status file_get(struct files *files, uint32_t number, struct file **
     if (!*at)
         *at = opened;
     file = *at;
-    atomic_fetch_add(&file->users, 1);
+    atom_add(&file->users, 1);
     latch_release(&files->latch);
     if (file != opened)
         file_free(opened);                                     /* somebody else was quicker */
@@ -191,7 +191,7 @@ static enum status file_get(struct files *files, uint32_t number, struct file **
 static void file_put(struct files *files, struct file *file)
 {
     latch_acquire(&files->latch, LATCH_SHARED);
-    bool last = atomic_fetch_sub(&file->users, 1) == 1 && file->dropped;
+    bool last = atom_sub(&file->users, 1) == 1 && file->dropped;
     latch_release(&files->latch);
     if (last)
         file_free(file);                                       /* rule 2 */
@@ -231,7 +231,7 @@ enum status file_drop(struct files *files, uint32_t number)
     if (file) {
         *at = file->next;
         file->dropped = true;
-        idle = atomic_load(&file->users) == 0;
+        idle = atom_load(&file->users) == 0;
     }
     latch_release(&files->latch);
     if (idle)
@@ -434,7 +434,7 @@ void file_sync(struct files *files, uint32_t number)
     latch_acquire(&files->latch, LATCH_SHARED);
     struct file *file = *file_place(files, number);
     if (file)
-        atomic_fetch_add(&file->users, 1);
+        atom_add(&file->users, 1);
     latch_release(&files->latch);
     if (file) {
         sync_if_due(file);

@@ -46,13 +46,13 @@ static uint32_t spare_place(void)
 
 static struct mtr_buffer *buffer_take(void)
 {
-    struct mtr_buffer *buffer = atomic_exchange(&spares[spare_place()], NULL);
+    struct mtr_buffer *buffer = atom_exchange(&spares[spare_place()], NULL);
     return buffer ? buffer : calloc(1, sizeof *buffer);
 }
 
 static void buffer_put(struct mtr_buffer *buffer)
 {
-    buffer = atomic_exchange(&spares[spare_place()], buffer);
+    buffer = atom_exchange(&spares[spare_place()], buffer);
     if (buffer) {
         free(buffer->verbs);
         free(buffer->record);

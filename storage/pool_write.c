@@ -70,8 +70,8 @@ static enum status write_by_itself(struct pool *pool, struct frame *frame, uint6
 
 static void complain(struct pool *pool)
 {
-    uint64_t now = now_us(), last = atomic_load(&pool->complained_us);
-    if ((last == 0 || now - last >= 1000000) && atomic_compare_exchange_strong(&pool->complained_us, &last, now))
+    uint64_t now = now_us(), last = atom_load(&pool->complained_us);
+    if ((last == 0 || now - last >= 1000000) && atom_cas(&pool->complained_us, &last, now))
         log_line("WARNING", "%s", error_current()->message ? error_current()->message : "could not write a page");
 }
 

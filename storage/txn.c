@@ -51,7 +51,7 @@ enum status txn_table_open(struct store *store, uint32_t max_transactions, xid_t
     }
     memset(table->slots, 0, sizeof(struct txn_slot) * max_transactions);
     table->store = store;
-    table->generation = atomic_fetch_add(&generations, 1) + 1;
+    table->generation = atom_add(&generations, 1) + 1;
     table->slot_capacity = max_transactions;
     table->first_xid = next_xid < XID_FIRST ? XID_FIRST : next_xid;
     atomic_init(&table->next_xid, table->first_xid);
@@ -96,7 +96,7 @@ void txn_recovered(struct store *store, xid_t next_xid, lsn_t limit)
     atom_store(&table->next_xid, table->first_xid);
     table->max_finished = limit;
     atom_store(&table->limit, limit);
-    table->generation = atomic_fetch_add(&generations, 1) + 1;   /* forget what was looked up before */
+    table->generation = atom_add(&generations, 1) + 1;   /* forget what was looked up before */
 }
 
 xid_t txn_next_xid(struct store *store) { return atom_load(&store->txns->next_xid); }

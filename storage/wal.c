@@ -274,10 +274,10 @@ void wal_count_images(struct wal *wal, uint32_t count)
 /* The leader waits for one copy to be finished (rule 2). */
 static void await_copy(struct wal *wal, struct insertion *insertion)
 {
-    for (int spin = 0; spin < 200; spin++) {
-        if (atomic_load_explicit(&insertion->state, memory_order_acquire) == INSERTION_COPIED)
+    for (int spin = spin_count(200); spin > 0; spin--) {
+        if (atom_load_acquire(&insertion->state) == INSERTION_COPIED)
             return;
-        __builtin_ia32_pause();
+        spin_pause();
     }
     latch_acquire(&wal->copy_latch, LATCH_EXCLUSIVE);
     uint32_t reserved = INSERTION_RESERVED;

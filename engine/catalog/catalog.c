@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/hash.h"
 #include "engine/catalog/cache.h"
 #include "engine/catalog/rows.h"
@@ -40,13 +41,13 @@ struct catalog_cache { struct generation *now, *retired; struct sequence_value *
 static _Atomic uint64_t version = 1;
 static _Atomic uint32_t next_oid = OID_FIRST_USER;
 
-uint64_t catalog_version(void) { return atomic_load(&version); }
-void catalog_version_move(void) { atomic_fetch_add(&version, 1); }
-uint32_t catalog_new_oid(struct store *store) { (void)store; return atomic_fetch_add(&next_oid, 1); }
+uint64_t catalog_version(void) { return atom_load(&version); }
+void catalog_version_move(void) { atom_add(&version, 1); }
+uint32_t catalog_new_oid(struct store *store) { (void)store; return atom_add(&next_oid, 1); }
 void catalog_oid_seen(uint32_t oid)
 {
-    if (oid >= atomic_load(&next_oid))
-        atomic_store(&next_oid, oid + 1);
+    if (oid >= atom_load(&next_oid))
+        atom_store(&next_oid, oid + 1);
 }
 
 /* ---------------------------------------------------------------- the cache */

@@ -8,6 +8,7 @@
  * Entries are sorted in memory, or in runs on disk past maintenance_work_mem, and go into the tree from the bottom up. */
 #include <stdlib.h>
 #include "engine/exec/write.h"
+#include "base/atomic.h"
 
 struct entry { uint64_t prefix; const uint8_t *key; uint32_t length; bool live, null; uint64_t row_id; };
 struct build {
@@ -34,10 +35,10 @@ static _Atomic uint32_t young_count;
 static void young_add(uint32_t oid, xid_t maker, lsn_t limit)
 {
     latch_acquire(&young_latch, LATCH_EXCLUSIVE);
-    uint32_t count = atomic_load(&young_count), at = count < 256 ? count : (uint32_t)(limit % 256);
+    uint32_t count = atom_load(&young_count), at = count < 256 ? count : (uint32_t)(limit % 256);
     young[at] = (struct young){ .oid = oid, .maker = maker, .limit = limit };
     if (count < 256)
-        atomic_store(&young_count, count + 1);
+        atom_store(&young_count, count + 1);
     latch_release(&young_latch);
 }
 
@@ -48,7 +49,7 @@ bool index_too_young(const struct index *index, const struct snapshot *snapshot)
     if (atomic_load_explicit(&young_count, memory_order_relaxed) == 0)
         return false;
     latch_acquire(&young_latch, LATCH_SHARED);
-    for (uint32_t i = 0; i < atomic_load(&young_count); i++)
+    for (uint32_t i = 0; i < atom_load(&young_count); i++)
         if (young[i].oid == index->oid) {
             found |= snapshot->limit < young[i].limit;
             maker = young[i].maker;

@@ -30,6 +30,7 @@ char  *arena_strdup(struct arena *, const char *);
 char  *arena_strndup(struct arena *, const char *, size_t);        /* adds the final NUL */
 char  *arena_printf(struct arena *, const char *format, ...) PRINTF_LIKE(2, 3);
 char  *arena_vprintf(struct arena *, const char *format, va_list);
+void   arena_thread_ends(void);                                    /* base/thread: lets go what the thread kept for its next arenas */
 size_t arena_bytes(const struct arena *);                          /* held by it and its children, for work_mem */
 
 #define arena_new(arena, type)          ((type *)arena_zero((arena), sizeof(type)))

@@ -124,6 +124,9 @@ void   thread_interrupt_clear(unsigned bits);
 /* Waits until the descriptor can be read (or written), or has an error or hang-up to report: SIGNALED. Ends early with
  * INTERRUPTED when one of the bits in `interrupts` is or becomes pending. deadline_us 0: none. No latch may be held. */
 enum wake thread_wait_fd(int fd, bool writable, uint64_t deadline_us, unsigned interrupts);
+/* The calling thread serves this socket: from now on INTERRUPT_TERMINATE also shuts the socket's reading side, which ends a
+ * recv() that blocks in it, or the next one. -1: no socket any more; to be said before it is closed. */
+void thread_serves(int socket);
 uint64_t now_us(void);                                     /* monotonic; virtual under the seeded scheduler */
 int64_t  wall_us(void);                                    /* microseconds since 1970 */
 void   sleep_us(uint64_t us);                              /* virtual under the seeded scheduler */

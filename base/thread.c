@@ -18,6 +18,7 @@
  *    first and then reads the bits (all sequentially consistent): one of the two sees the other. POKED may come late,
  *    into another wait, where it only causes one more look at the bits. */
 #include "base/latch.h"
+#include "base/arena.h"
 #include "base/atomic.h"
 #include "base/thread.h"
 
@@ -29,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -150,6 +152,7 @@ static void adopted_end(void *thread)
 {
     thread_current = NULL;
     error_clear();
+    arena_thread_ends();
     record_give_back(thread);
 }
 
@@ -187,6 +190,7 @@ static void *thread_main(void *argument)
     thread->run(thread->argument);
 
     error_clear();
+    arena_thread_ends();
     ASSERT(atomic_load(&thread->held_count) == 0);
     if (atomic_exchange(&thread->state, THREAD_ENDED) == THREAD_DETACHED) {
         thread_current = NULL;
@@ -285,6 +289,22 @@ void thread_interrupt(struct thread *thread, enum interrupt bit)
         ssize_t ignored = write(thread->wake_fd, &one, sizeof(one));
         (void)ignored; /* full: it is readable already */
     }
+    if (bit == INTERRUPT_TERMINATE) {
+        guard_take(&thread->socket_guard);
+        if (thread->socket > 0)
+            shutdown(thread->socket - 1, SHUT_RD);
+        guard_drop(&thread->socket_guard);
+    }
+}
+
+void thread_serves(int socket)
+{
+    struct thread *self = thread_here();
+    guard_take(&self->socket_guard);
+    self->socket = socket + 1;
+    if (socket >= 0 && (atomic_load(&self->interrupts) & INTERRUPT_TERMINATE))
+        shutdown(socket, SHUT_RD); /* it came before it knew the socket */
+    guard_drop(&self->socket_guard);
 }
 
 unsigned thread_interrupts(void)

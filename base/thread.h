@@ -53,6 +53,9 @@ struct thread {
     _Atomic uint32_t waits_for_fd;      /* thread_interrupt must write to wake_fd too */
     int wake_fd;                        /* an eventfd, made at the first wait; kept with the record. -1: none */
 
+    _Atomic uint32_t socket_guard;      /* over the next: */
+    int socket;                         /* plus one; 0: none. TERMINATE shuts its reading side */
+
     _Atomic int32_t pid;
     _Atomic(struct trace_ring *) trace;
     uint32_t number;

@@ -474,6 +474,7 @@ static void connection_run(void *argument)
 
     thread_set_pid(thread_self(), connection->pid);
     wire_open(&connection->wire, connection->fd);
+    thread_serves(connection->fd);
     connection->arena = arena_open(NULL, "connection");
     connection->message_arena = arena_open(connection->arena, "message");
 
@@ -487,6 +488,7 @@ static void connection_run(void *argument)
     wire_flush_try(&connection->wire);
     wire_close(&connection->wire);
     arena_close(connection->arena);
+    thread_serves(-1);
     shutdown(connection->fd, SHUT_RDWR);
     close(connection->fd);
     server_leave(connection->server, connection);

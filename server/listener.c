@@ -68,7 +68,7 @@ static void accept_all(uv_poll_t *poll, int failed, int events)
     for (int i = 0; i < 64; i++) { /* then the loop looks after its timers and signals */
         struct sockaddr_storage address = {0};
         socklen_t length = sizeof(address);
-        int fd = accept4(socket->fd, (struct sockaddr *)&address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int fd = accept4(socket->fd, (struct sockaddr *)&address, &length, SOCK_CLOEXEC);
         if (fd < 0) {
             if (errno == EINTR || errno == ECONNABORTED)
                 continue;

@@ -93,6 +93,26 @@ static void in_shrink(struct wire *wire)
     }
 }
 
+/* Waits for the first bytes. A wait that only the end of the session can cut short is one blocking recv(): TERMINATE shuts the
+ * socket's reading side (thread_serves). */
+static enum wake receive(struct wire *wire, uint64_t deadline_us, unsigned interrupts, ssize_t *got)
+{
+    uint8_t *at = wire->in + wire->in_end;
+    size_t room = wire->in_capacity - wire->in_end;
+    if (deadline_us == 0 && interrupts == INTERRUPT_TERMINATE) {
+        *got = recv(wire->fd, at, room, 0);
+        return *got <= 0 && (thread_interrupts() & interrupts) ? WAKE_INTERRUPTED : WAKE_SIGNALED;
+    }
+    if (thread_interrupts() & interrupts)
+        return WAKE_INTERRUPTED;
+    *got = recv(wire->fd, at, room, MSG_DONTWAIT);
+    if (*got >= 0 || errno != EAGAIN)
+        return WAKE_SIGNALED;
+    enum wake wake = thread_wait_fd(wire->fd, false, deadline_us, interrupts);
+    errno = EAGAIN;
+    return wake;
+}
+
 /* Until `count` unread bytes are there. */
 static enum status in_need(struct wire *wire, size_t count, uint64_t deadline_us, unsigned interrupts)
 {
@@ -104,12 +124,12 @@ static enum status in_need(struct wire *wire, size_t count, uint64_t deadline_us
         }
         if (wire->in_end == wire->in_capacity)
             in_make_room(wire);
-        switch (thread_wait_fd(wire->fd, false, deadline_us, interrupts)) {
+        ssize_t got;
+        switch (receive(wire, deadline_us, interrupts, &got)) {
         case WAKE_TIMEOUT: return error_set(STATUS_WOULD_BLOCK, NULL);
         case WAKE_INTERRUPTED: return error_set(STATUS_STOP, NULL);
         case WAKE_SIGNALED: break;
         }
-        ssize_t got = recv(wire->fd, wire->in + wire->in_end, wire->in_capacity - wire->in_end, MSG_DONTWAIT);
         if (got > 0) {
             wire->in_end += (size_t)got;
         } else if (got == 0) {

@@ -14,7 +14,8 @@
  * message's memory grows only as its bytes arrive. Output is buffered and goes out when wire_flush() is called (who
  * writes much does so whenever WIRE_FULL_BYTES have come together) and before a read that has to wait.
  *
- * The socket does not block; waits are thread_wait_fd(), so that interrupts reach them. One thread uses a wire. */
+ * Waits are thread_wait_fd(), so that interrupts reach them; but the wait for the next message of a session that only TERMINATE
+ * may end is one blocking recv(), so the socket blocks, and the thread said that it serves it. One thread uses a wire. */
 #ifndef SERVER_WIRE_H
 #define SERVER_WIRE_H
 

@@ -670,8 +670,9 @@ void scheduler_run(const struct scheduler_options *options, void (*scenario)(voi
     run.scenario = scenario;
     run.argument = argument;
     run.now_us = START_US;
-    run.random = hash_join(options->seed, options->policy);
-    run.scenario_random = hash_join(options->seed, 77);
+    uint64_t seed = options->search ? 1 : options->seed;        /* a search's runs differ in their choices alone */
+    run.random = hash_join(seed, options->policy);
+    run.scenario_random = hash_join(seed, 77);
     run.early_timers = random_next(&run.random) % 2 ? EARLY_TIMERS : 0;
     static const uint8_t stays[] = {0, 4, 6, 7};
     run.stay = stays[random_next(&run.random) % 4];

@@ -44,9 +44,12 @@ void join_all(void)
     scheduler_interleave(false);
 }
 
+/* Few latches for the page table, so that threads meet there, or one for each part of it. */
+uint32_t partitions_wanted(void) { return scheduler_random() % 2 ? 128 : 4; }
+
 void store_open_memory(uint32_t frames)
 {
-    struct store_options options = {.pool_bytes = (uint64_t)frames * PAGE_BYTES, .wal_ring_bytes = 4u << 20, .lock_bytes = 1u << 20, .pool_partitions = 4,
+    struct store_options options = {.pool_bytes = (uint64_t)frames * PAGE_BYTES, .wal_ring_bytes = 4u << 20, .lock_bytes = 1u << 20, .pool_partitions = partitions_wanted(),
                                     .checkpoint_seconds = 300, .max_transactions = 8, .max_wal_bytes = 1u << 30};
     must(store_open("/store", &options, &store));
 }
@@ -66,7 +69,7 @@ void half_store_begin(uint32_t frames)
     memset(store, 0, sizeof *store);
     must(files_open("/base", &store->files));
     must(wal_open(&(struct wal_options){.directory = "/wal", .ring_bytes = 4u << 20}, WAL_START, &store->wal));
-    must(pool_open(&(struct pool_options){.files = store->files, .wal = store->wal, .bytes = (uint64_t)frames * PAGE_BYTES, .partitions = 4}, &store->pool));
+    must(pool_open(&(struct pool_options){.files = store->files, .wal = store->wal, .bytes = (uint64_t)frames * PAGE_BYTES, .partitions = partitions_wanted()}, &store->pool));
 }
 
 void store_end(void)
@@ -122,7 +125,7 @@ static void check_same(const struct scenario *scenario, uint64_t seed, const str
 /* What the processes of one scenario tell their parent. */
 struct shared {
     _Atomic uint64_t runs, steps, switches, longest;
-    bool exhausted;
+    unsigned exhausted;             /* preemptions from which on not all was explored; 0: nothing was */
     uint64_t hashes[];
 };
 
@@ -163,16 +166,38 @@ static void sample(const struct scenario *scenario, struct shared *shared, unsig
     }
 }
 
+/* All runs without preemption, then all with at most one, and so on: the bugs that need few come early. */
+struct exploration { struct scheduler_search *search; unsigned preemptions, most; };
+
+static struct exploration exploration_begin(const struct scenario *scenario)
+{
+    return (struct exploration){scheduler_search_open(0), 0, scenario->preemptions ? scenario->preemptions : 2};
+}
+
+static bool exploration_next(struct exploration *exploration)
+{
+    if (scheduler_search_next(exploration->search))
+        return true;
+    scheduler_search_close(exploration->search);
+    exploration->search = NULL;
+    if (exploration->preemptions++ == exploration->most)
+        return false;
+    exploration->search = scheduler_search_open(exploration->preemptions);
+    return true;
+}
+
 static void explore(const struct scenario *scenario, struct shared *shared)
 {
-    struct scheduler_search *search = scheduler_search_open(scenario->preemptions);
+    struct exploration exploration = exploration_begin(scenario);
     struct scheduler_result result;
-    for (uint64_t i = 1; i <= wanted_runs && !shared->exhausted; i++) {
-        run_once(scenario, i, SCHEDULER_EXHAUSTIVE, search, &result);
+    for (uint64_t i = 1; i <= wanted_runs && exploration.search; i++) {
+        run_once(scenario, i, SCHEDULER_EXHAUSTIVE, exploration.search, &result);
         count_run(shared, &result);
-        shared->exhausted = !scheduler_search_next(search);
+        exploration_next(&exploration);
+        shared->exhausted = exploration.preemptions;
     }
-    scheduler_search_close(search);
+    if (exploration.search)
+        scheduler_search_close(exploration.search);
 }
 
 static int compare_hashes(const void *a, const void *b)
@@ -217,10 +242,13 @@ static bool try_out(const struct scenario *scenario, bool exhaustive)
     qsort(shared->hashes, runs, sizeof(uint64_t), compare_hashes);
     for (uint64_t i = 0; i < runs; i++)
         distinct += i == 0 || shared->hashes[i] != shared->hashes[i - 1];
+    char all[64] = "";
+    if (exhaustive && !bad && shared->exhausted)
+        snprintf(all, sizeof all, ": all with %u preemption%s or fewer", shared->exhausted - 1, shared->exhausted == 2 ? "" : "s");
     printf("%s interleave: %-28s %-10s %6" PRIu64 " runs, %6" PRIu64 " distinct traces, %5.0f steps and %4.0f switches a run, %5.0f runs/s%s\n", bad ? "       " : "ok     ",
            scenario->name, exhaustive ? "exhaustive" : wanted_policy >= 0 ? scheduler_policy_names[wanted_policy] : "mixed", runs, distinct,
            runs ? (double)shared->steps / (double)runs : 0, runs ? (double)shared->switches / (double)runs : 0, (double)runs / took,
-           bad ? "" : exhaustive && shared->exhausted ? ": all there are" : "");
+           all);
     munmap(shared, bytes);
     return !bad;
 }
@@ -231,13 +259,13 @@ static void replay(const struct scenario *scenario)
     struct scheduler_result result = {0}, again = {0};
     for (int round = 0; round < 2; round++) {
         if (policy == SCHEDULER_EXHAUSTIVE) {
-            struct scheduler_search *search = scheduler_search_open(scenario->preemptions ? scenario->preemptions : 2);
-            bool more = true;
-            for (uint64_t i = 1; more && i <= wanted_seed; i++) {
-                run_once(scenario, i, policy, search, round ? &again : &result);
-                more = scheduler_search_next(search);
+            struct exploration exploration = exploration_begin(scenario);
+            for (uint64_t i = 1; exploration.search && i <= wanted_seed; i++) {
+                run_once(scenario, i, policy, exploration.search, round ? &again : &result);
+                exploration_next(&exploration);
             }
-            scheduler_search_close(search);
+            if (exploration.search)
+                scheduler_search_close(exploration.search);
         } else
             run_once(scenario, wanted_seed, policy, NULL, round ? &again : &result);
     }

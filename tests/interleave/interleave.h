@@ -44,6 +44,7 @@ extern struct store *store;
 void store_begin(uint32_t frames);
 void half_store_begin(uint32_t frames);
 void store_open_memory(uint32_t frames);        /* the second half of store_begin: on whatever disk there is */
+uint32_t partitions_wanted(void);       /* of the pool: drawn from the seed */
 void store_end(void);                   /* either: checks that no page is pinned, and closes */
 
 #endif

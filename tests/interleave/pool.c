@@ -57,7 +57,7 @@ static void pool_begin_empty(void)
 {
     uint64_t frames = pool_frame_count(store->pool);
     pool_close(store->pool);
-    must(pool_open(&(struct pool_options){.files = store->files, .wal = store->wal, .bytes = frames * PAGE_BYTES, .partitions = 4}, &store->pool));
+    must(pool_open(&(struct pool_options){.files = store->files, .wal = store->wal, .bytes = frames * PAGE_BYTES, .partitions = partitions_wanted()}, &store->pool));
 }
 
 static void pages_end(const uint64_t *expected, uint32_t count)

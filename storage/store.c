@@ -23,6 +23,8 @@
 #include "storage/recovery.h"
 #include "storage/txn.h"
 
+#define WAL_RING_MIN (PAGE_BYTES > 16384 ? 8u << 20 : 4u << 20)    /* half of it holds a record of 64 images */
+
 static enum status lock_directory(struct store *store)
 {
     char path[PATH_MAX], pid[32] = "";
@@ -151,6 +153,8 @@ static enum status open_parts(struct store *store, const struct store_options *o
         return status;
 
     struct wal_options wal_options = { .directory = wal, .ring_bytes = options->wal_ring_bytes ? options->wal_ring_bytes : 16u << 20 };
+    if (wal_options.ring_bytes < WAL_RING_MIN)
+        wal_options.ring_bytes = WAL_RING_MIN;
     status = wal_open(&wal_options, recovery.end, &store->wal);
     if (status)
         return status;

@@ -39,7 +39,7 @@ _Atomic uint32_t wal_fsync_enabled = 1;
 #define LEADER_SPINS  1000                  /* with fsync off a leader is back sooner than a sleeper awake */
 #define KEEP_SEGMENTS 64u                   /* at most so many wait to be used again */
 #define WRITER_US     200000u
-#define RING_MIN      (PAGE_BYTES > 16384 ? 8u << 20 : 4u << 20)   /* half of it holds a record of 64 images */
+#define RING_MIN      (4 * BLOCK)
 #define RECORD_MAX    (64u << 20)
 
 enum { INSERTION_RESERVED, INSERTION_COPIED, INSERTION_AWAITED };
@@ -222,10 +222,10 @@ bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn
             insertion->end = at + length;
             quarter = number % (INSERTIONS / 4) == 0 || at / (wal->ring_bytes / 4) != (at + length) / (wal->ring_bytes / 4);
             atomic_store_explicit(&insertion->state, INSERTION_RESERVED, memory_order_relaxed);
-            atom_store_release(&wal->next, at + length);
             if (note)
                 atom_store_release(note, at + length);
             atom_store_release(&wal->reserved, number + 1);
+            atom_store_release(&wal->next, at + length);       /* last: who reads it, and flushes that far, finds the insertion */
             latch_release(&wal->ring_latch);
             break;
         }
@@ -487,6 +487,11 @@ static enum status segments_each(const char *directory, uint64_t **out, size_t *
     return failed ? error_set(STATUS_IO, "could not open directory \"%s\": %s", directory, strerror(errno)) : STATUS_OK;
 }
 
+static bool all_zeros(const uint8_t *bytes, size_t count)
+{
+    return count == 0 || (*bytes == 0 && memcmp(bytes, bytes + 1, count - 1) == 0);
+}
+
 /* Erases what lies behind start (rule 5), and takes the block in which start lies into the ring (rule 4). */
 static enum status start_at(struct wal *wal, lsn_t start)
 {
@@ -512,18 +517,20 @@ static enum status start_at(struct wal *wal, lsn_t start)
     if (made && start % WAL_SEGMENT_BYTES == 0)
         return STATUS_OK;                                      /* nothing lies in it yet, nor behind */
 
-    uint64_t within = start % WAL_SEGMENT_BYTES, at = within & ~(uint64_t)(BLOCK - 1);
-    uint8_t *rest = calloc(1, WAL_SEGMENT_BYTES - at);
-    struct iovec part = { rest, within - at };
-    if (within > at && disk->preadv(wal->segment_fd, &part, 1, (off_t)at) != (ssize_t)(within - at)) {
-        free(rest);
-        return error_set(STATUS_IO, "could not read write-ahead log segment %016llx: %s", (unsigned long long)number, strerror(errno));
+    const uint64_t within = start % WAL_SEGMENT_BYTES;
+    _Alignas(64) uint8_t piece[16 * BLOCK];
+    for (uint64_t at = within & ~(uint64_t)(BLOCK - 1), take; at < WAL_SEGMENT_BYTES; at += take) {
+        take = WAL_SEGMENT_BYTES - at < sizeof piece ? WAL_SEGMENT_BYTES - at : sizeof piece;
+        if (disk->preadv(wal->segment_fd, &(struct iovec){ piece, take }, 1, (off_t)at) != (ssize_t)take)
+            return error_set(STATUS_IO, "could not read write-ahead log segment %016llx: %s", (unsigned long long)number, strerror(errno));
+        const uint64_t kept = at < within ? within - at : 0;
+        ring_copy(wal, number * WAL_SEGMENT_BYTES + at, piece, kept);
+        if (all_zeros(piece + kept, take - kept))
+            continue;
+        memset(piece + kept, 0, take - kept);
+        segment_write(wal, number * WAL_SEGMENT_BYTES + at, &(struct iovec){ piece, take }, 1);
     }
-    ring_copy(wal, start - (within - at), rest, within - at);
-    part = (struct iovec){ rest, WAL_SEGMENT_BYTES - at };
-    segment_write(wal, start - (within - at), &part, 1);
     segment_sync(wal);
-    free(rest);
     return STATUS_OK;
 }
 

@@ -24,7 +24,7 @@ struct wal_record {                             /* header of every record, on di
 };
 _Static_assert(sizeof(struct wal_record) == 32, "on-disk size");
 
-struct wal_options { const char *directory; uint64_t ring_bytes; };
+struct wal_options { const char *directory; uint64_t ring_bytes; };      /* ring: made a power of two, 16 KB at least */
 /* start: where appending goes on, after recovery; whatever lies behind it is erased. A new stream starts at WAL_START. */
 enum status wal_open(const struct wal_options *, lsn_t start, struct wal **out) MUST_CHECK;
 void        wal_close(struct wal *);                        /* flushes */

@@ -20,7 +20,7 @@
 #include "base/hash.h"
 #include "storage/disk.h"
 
-static const struct scenario *const tables[] = {scenarios_btree, scenarios_pool};
+static const struct scenario *const tables[] = {scenarios_btree, scenarios_pool, scenarios_lock, scenarios_wal, scenarios_txn};
 
 /* ---- For scenarios ---- */
 

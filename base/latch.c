@@ -40,7 +40,7 @@
 #define WRITERS 1u /* futex bits */
 #define READERS 2u
 
-#define SPINS 60
+#define SPINS 250
 
 const struct latch_rank_info latch_ranks[RANK_COUNT] = {
 #define NEVER   false

@@ -27,7 +27,7 @@ static _Atomic uint64_t disk_calls;
 
 #define FILE_BUCKETS 1024
 #define RESERVE_MIN  8              /* pages of room reserved at once: at least these, ... */
-#define RESERVE_MAX  1024           /* ... at most these, in between an eighth of the file */
+#define RESERVE_MAX  1024           /* ... at most these, in between as many as the file has */
 #define RUN_MAX      64
 
 struct file {
@@ -310,7 +310,7 @@ enum status file_reserve(struct files *files, uint32_t number, uint32_t page_cou
 
     int error = 0;
     if (atom_load(&file->reserved) < page_count) {
-        uint32_t ahead = page_count / 8 < RESERVE_MIN ? RESERVE_MIN : page_count / 8 > RESERVE_MAX ? RESERVE_MAX : page_count / 8;
+        uint32_t ahead = page_count < RESERVE_MIN ? RESERVE_MIN : page_count > RESERVE_MAX ? RESERVE_MAX : page_count;
         uint32_t target = page_count + ahead;
         error = reserve(file, target);
         if (error == ENOSPC || error == EDQUOT)

@@ -36,7 +36,7 @@ _Static_assert(PAGE_BYTES < UINT16_MAX, "offsets are 16 bits");
 struct mtr_buffer { uint8_t *verbs, *record; uint32_t verbs_capacity, record_capacity; };
 
 #define SPARES 64
-static struct mtr_buffer *_Atomic spares[SPARES];          /* buffers that nobody uses, to be used again */
+static struct { _Alignas(64) struct mtr_buffer *_Atomic buffer; } spares[SPARES];   /* that nobody uses, to be used again; a cache line each */
 
 static uint32_t spare_place(void)
 {
@@ -46,13 +46,13 @@ static uint32_t spare_place(void)
 
 static struct mtr_buffer *buffer_take(void)
 {
-    struct mtr_buffer *buffer = atom_exchange(&spares[spare_place()], NULL);
+    struct mtr_buffer *buffer = atom_exchange(&spares[spare_place()].buffer, NULL);
     return buffer ? buffer : calloc(1, sizeof *buffer);
 }
 
 static void buffer_put(struct mtr_buffer *buffer)
 {
-    buffer = atom_exchange(&spares[spare_place()], buffer);
+    buffer = atom_exchange(&spares[spare_place()].buffer, buffer);
     if (buffer) {
         free(buffer->verbs);
         free(buffer->record);

@@ -22,40 +22,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATUS_ENTRIES = (PAGE_BYTES - PAGE_HEADER_BYTES) / 8, CACHE_ENTRIES = 4096 };
+enum { STATUS_ENTRIES = (PAGE_BYTES - PAGE_HEADER_BYTES) / 8, STATUS_GROUP = 8, CACHE_ENTRIES = 4096 };
 
 static _Thread_local struct { xid_t xid; uint64_t value; } cache[CACHE_ENTRIES];
 static _Thread_local uint64_t cache_generation;
 
-static uint32_t status_page(xid_t xid) { return (uint32_t)(xid / STATUS_ENTRIES); }
-uint32_t status_offset(xid_t xid) { return PAGE_HEADER_BYTES + (uint32_t)(xid % STATUS_ENTRIES) * 8; }
+/* Ids that follow each other stand on different pages of a group, so that transactions which end at the same time don't
+ * wait for each other's page. */
+static uint32_t status_group(xid_t xid) { return (uint32_t)(xid / (STATUS_ENTRIES * STATUS_GROUP)); }
+uint32_t status_offset(xid_t xid) { return PAGE_HEADER_BYTES + (uint32_t)(xid / STATUS_GROUP % STATUS_ENTRIES) * 8; }
 
-static page_id status_id(xid_t xid) { return (page_id){FILE_STATUS, status_page(xid)}; }
+static page_id status_id(xid_t xid) { return (page_id){FILE_STATUS, status_group(xid) * STATUS_GROUP + (uint32_t)(xid % STATUS_GROUP)}; }
 
 enum status status_fetch(struct txn_table *table, xid_t xid, struct page_ref *out)
 {
     return pool_fetch(table->store->pool, status_id(xid), LATCH_EXCLUSIVE, RANK_STATUS, 0, out);
 }
 
-/* Any number of threads may do this at once for the same page: the page's latch makes all but the first find it done. */
-enum status status_prepare(struct txn_table *table, xid_t xid)
+static enum status page_prepare(struct txn_table *table, uint32_t page)
 {
-    uint32_t page = status_page(xid);
-    if (page < atom_load_acquire(&table->status_pages))
-        return STATUS_OK;
-
-    struct pool *pool = table->store->pool;
-    uint32_t pages, first;
-    enum status status = pool_file_pages(pool, FILE_STATUS, &pages);
-    while (!status && pages <= page) {
-        status = pool_extend(pool, FILE_STATUS, page < 64 ? 1 : 16, &first);
-        if (!status)
-            status = pool_file_pages(pool, FILE_STATUS, &pages);
-    }
-    if (status)
-        return status;
     struct page_ref ref;
-    status = status_fetch(table, xid, &ref);
+    enum status status = pool_fetch(table->store->pool, (page_id){FILE_STATUS, page}, LATCH_EXCLUSIVE, RANK_STATUS, 0, &ref);
     if (status)
         return status;
     struct mtr mtr;
@@ -67,10 +54,32 @@ enum status status_prepare(struct txn_table *table, xid_t xid)
     } else {
         mtr_cancel(&mtr);
     }
-    /* Ids are given out in order, so this id's page being there says enough for all ids below it that still need one:
-     * an older id prepared its own page when it was given out. */
-    uint32_t seen = atom_load(&table->status_pages);
-    while (seen < page + 1 && !atom_cas(&table->status_pages, &seen, page + 1))
+    return STATUS_OK;
+}
+
+/* Any number of threads may do this at once for the same group: the pages' latches make all but the first find it done. */
+enum status status_prepare(struct txn_table *table, xid_t xid)
+{
+    uint32_t group = status_group(xid);
+    if (group < atom_load_acquire(&table->status_groups))
+        return STATUS_OK;
+
+    struct pool *pool = table->store->pool;
+    uint32_t pages, first, wanted = (group + 1) * STATUS_GROUP;
+    enum status status = pool_file_pages(pool, FILE_STATUS, &pages);
+    while (!status && pages < wanted) {
+        status = pool_extend(pool, FILE_STATUS, STATUS_GROUP, &first);
+        if (!status)
+            status = pool_file_pages(pool, FILE_STATUS, &pages);
+    }
+    for (uint32_t page = wanted - STATUS_GROUP; !status && page < wanted; page++)
+        status = page_prepare(table, page);
+    if (status)
+        return status;
+    /* Ids are given out in order, so this id's group being there says enough for all ids below it that still need one:
+     * an older id prepared its own group when it was given out. */
+    uint32_t seen = atom_load(&table->status_groups);
+    while (seen < group + 1 && !atom_cas(&table->status_groups, &seen, group + 1))
         ;
     return STATUS_OK;
 }
@@ -88,7 +97,7 @@ static enum status status_read(struct txn_table *table, xid_t xid, uint64_t *val
 
 struct txn_slot *txn_slot_of(struct txn_table *table, xid_t top)
 {
-    uint32_t hint = atomic_load_explicit(&table->hints[top % RUNNING_HINTS], memory_order_relaxed);
+    uint32_t hint = atomic_load_explicit(hint_of(table, top), memory_order_relaxed);
     if (hint < table->slot_capacity && atom_load(&table->slots[hint].top) == top)
         return &table->slots[hint];
     uint32_t high = atom_load(&table->slot_high);
@@ -100,7 +109,7 @@ struct txn_slot *txn_slot_of(struct txn_table *table, xid_t top)
 
 static bool surely_running(struct txn_table *table, xid_t xid)
 {
-    uint32_t hint = atomic_load_explicit(&table->hints[xid % RUNNING_HINTS], memory_order_relaxed);
+    uint32_t hint = atomic_load_explicit(hint_of(table, xid), memory_order_relaxed);
     return hint < table->slot_capacity && atom_load(&table->slots[hint].running) == xid;
 }
 
@@ -189,20 +198,20 @@ enum status txn_outcome(struct store *store, xid_t xid, enum txn_state *state, l
         latch_acquire(&table->latch, LATCH_EXCLUSIVE);
         struct txn_slot *slot = txn_slot_of(table, view.top);
         if (slot && atom_load(&slot->in_flight) != 0)
-            condition_wait(&table->limit_moved, &table->latch);
+            limit_await(table);
         latch_release(&table->latch);
     }
 }
 
-/* Pages wholly below `oldest` are given back to the disk. What the vacuums froze must be on disk before: else a crash
+/* Groups wholly below `oldest` are given back to the disk. What the vacuums froze must be on disk before: else a crash
  * would bring back ids whose outcomes are gone. A copy that is still in the pool does no harm. */
 void txn_truncate_status(struct store *store, xid_t oldest)
 {
     struct txn_table *table = store->txns;
-    uint32_t end = status_page(oldest), begin = atom_load(&table->status_cut);
+    uint32_t end = status_group(oldest), begin = atom_load(&table->status_cut);
     if (oldest <= XID_FIRST || end <= begin)
         return;
     wal_flush(store->wal, wal_next(store->wal));
-    file_punch(store->files, FILE_STATUS, begin, end - begin);
+    file_punch(store->files, FILE_STATUS, begin * STATUS_GROUP, (end - begin) * STATUS_GROUP);
     atom_store(&table->status_cut, end);
 }

@@ -24,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LIMIT_SPINS 200
+
 static _Atomic uint64_t generations;
 
 void *vector_room(void *items, uint32_t count, uint32_t *capacity, size_t item_bytes)
@@ -41,9 +43,10 @@ void *vector_room(void *items, uint32_t count, uint32_t *capacity, size_t item_b
 
 enum status txn_table_open(struct store *store, uint32_t max_transactions, xid_t next_xid, struct txn_table **out)
 {
-    struct txn_table *table = calloc(1, sizeof *table);
+    struct txn_table *table = aligned_alloc(64, sizeof *table);
     if (!table)
         return error_set(STATUS_OUT_OF_MEMORY, NULL);
+    memset(table, 0, sizeof *table);
     table->slots = aligned_alloc(128, sizeof(struct txn_slot) * max_transactions);
     if (!table->slots) {
         free(table);
@@ -186,7 +189,7 @@ static enum status give_out_id(struct txn *txn, bool top, xid_t *out)
     if (top) {
         atom_store(&txn->slot->top, xid);
         atom_store(&txn->slot->running, xid);
-        atomic_store_explicit(&table->hints[xid % RUNNING_HINTS], txn->slot->number, memory_order_relaxed);
+        atomic_store_explicit(hint_of(table, xid), txn->slot->number, memory_order_relaxed);
     }
     atom_store(&table->next_xid, xid + 1);
     latch_release(&table->latch);
@@ -397,9 +400,17 @@ static void await_limit(struct txn *txn, lsn_t number)
     if (number > table->max_finished)
         table->max_finished = number;
     move_limit(table);
-    condition_wake_all(&table->limit_moved);
+    if (table->waiting)
+        condition_wake_all(&table->limit_moved);
+    latch_release(&table->latch);
+    /* Who is before us is often about to finish: sleeping and being woken would take longer. */
+    for (int spin = spin_count(LIMIT_SPINS); spin > 0 && atom_load(&table->limit) < number; spin--)
+        spin_pause();
+    if (atom_load(&table->limit) >= number)
+        return;
+    latch_acquire(&table->latch, LATCH_EXCLUSIVE);
     while (atom_load(&table->limit) < number)
-        condition_wait(&table->limit_moved, &table->latch);
+        limit_await(table);
     latch_release(&table->latch);
 }
 

@@ -23,6 +23,7 @@ struct wait_record {
     bool        for_transaction;             /* else for the lock object `key` in `mode` */
     _Atomic bool satisfied;                  /* granted, though the waiter has not woken yet */
     uint64_t    number;                      /* which wait of this session's it is */
+    _Atomic int64_t start_us;                /* wall clock, for views */
     xid_t       xid;
     uint64_t    key_high, key_low;
     uint8_t     mode;
@@ -56,21 +57,22 @@ struct txn {
 };
 
 struct txn_slot {
-    /* read by everybody, written by the session */
+    /* Read by everybody, written by the session. Every commit of another session looks at in_flight, so it lies in a cache
+     * line that a statement which only reads doesn't write. */
     _Atomic uint64_t announced;              /* oldest snapshot in use, or SNAPSHOT_NONE */
+    _Atomic uint64_t serial;                 /* which transaction of this slot */
+    _Atomic int64_t  start_us;
+    _Alignas(64) _Atomic uint64_t in_flight; /* its commit record's end or, before that is known, a bound below it; 0: not committing */
     _Atomic uint64_t top;                    /* id of the transaction here, until it is wholly over */
     _Atomic uint64_t running;                /* the same, but 0 as soon as its end has begun */
-    _Atomic uint64_t in_flight;              /* its commit record's end or, before that is known, a bound below it; 0: not committing */
-    _Atomic uint64_t serial;                 /* which transaction of this slot */
     _Atomic uint32_t rollbacks;              /* savepoint rollbacks: who waits for one of its ids looks again */
     _Atomic uint32_t waiters;                /* how many sessions may wait for this transaction's end */
-    _Atomic int64_t  start_us;
     _Atomic bool     used;
     _Atomic int32_t pid;
     uint32_t number;
     struct txn_table *table;
 
-    struct latch own;                        /* rank LEAF: fast locks, row_holds */
+    _Alignas(64) struct latch own;           /* rank LEAF: fast locks, row_holds */
     struct { uint32_t table; uint32_t modes; } fast[FAST_LOCKS];
     struct row_hold *row_holds;              /* newest first */
     bool   holds_closed;                     /* the transaction lets its locks go: nobody may add to row_holds */
@@ -80,26 +82,44 @@ struct txn_slot {
 } __attribute__((aligned(128)));
 
 struct txn_table {
+    /* read by every transaction, written seldom */
     struct store *store;
     uint64_t generation;                     /* of this table: threads drop cached outcomes of another */
     xid_t    first_xid;                      /* given out since this start; below, no outcome means aborted */
-    struct latch latch;                      /* rank TXN: giving out ids and slots, max_finished, moving the limit */
-    struct condition limit_moved;
-    lsn_t    max_finished;                   /* the highest commit number that is stored (and flushed) */
-    _Atomic uint64_t limit;
-    _Atomic uint64_t next_xid;
-    _Atomic uint32_t status_pages;           /* status pages below this one are formatted, as far as new ids need them */
-    _Atomic uint32_t status_cut;             /* pages below it were given back */
+    struct txn_slot *slots;
     uint32_t slot_capacity;
     _Atomic uint32_t slot_high;              /* slots at and past it were never used */
-    struct txn_slot *slots;
-    _Atomic uint32_t hints[RUNNING_HINTS];
+    _Atomic uint32_t status_groups;          /* groups of status pages below this one are formatted, as far as new ids need them */
+    _Atomic uint32_t status_cut;             /* groups below it were given back */
     struct heap_registry *_Atomic heaps;     /* heap_state.c */
+
+    /* written by every commit: `limit`, which every snapshot reads, has a cache line to itself */
+    _Alignas(64) _Atomic uint64_t limit;
+    _Alignas(64) struct latch latch;         /* rank TXN: giving out ids and slots, max_finished, moving the limit */
+    _Atomic uint64_t next_xid;
+    lsn_t    max_finished;                   /* the highest commit number that is stored (and flushed) */
+    uint32_t waiting;                        /* threads that wait for limit_moved */
+    struct condition limit_moved;
+    _Alignas(64) _Atomic uint32_t hints[RUNNING_HINTS];   /* where an id's is: hint_of() */
 };
+
+/* Ids that follow each other have their hints in different cache lines. */
+static inline _Atomic uint32_t *hint_of(struct txn_table *table, xid_t xid)
+{
+    return &table->hints[xid % 64 * (RUNNING_HINTS / 64) + xid / 64 % (RUNNING_HINTS / 64)];
+}
+
+/* Waits until the limit has moved. The table's latch is held. */
+static inline void limit_await(struct txn_table *table)
+{
+    table->waiting++;
+    condition_wait(&table->limit_moved, &table->latch);
+    table->waiting--;
+}
 
 /* status.c */
 struct txn_view { enum txn_state state; bool committing; lsn_t number; xid_t top; };
-enum status status_prepare(struct txn_table *, xid_t) MUST_CHECK;             /* its status page is there */
+enum status status_prepare(struct txn_table *, xid_t) MUST_CHECK;             /* its status pages are there */
 enum status status_fetch(struct txn_table *, xid_t, struct page_ref *) MUST_CHECK;   /* EXCLUSIVE, to write its outcome */
 uint32_t    status_offset(xid_t);
 #define OUTCOME_ABORTED (UINT64_C(1) << 62)

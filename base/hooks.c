@@ -138,7 +138,8 @@ static void trace_add(const struct latch *latch, enum latch_mode mode)
     size_t slot = count % TRACE_COUNT;
     relaxed_store(&ring->entries[slot].at_us, now_us());
     relaxed_store(&ring->entries[slot].what,
-                  (uint64_t)latch->rank | (uint64_t)latch->level << 16 | (uint64_t)mode << 32);
+                  (uint64_t)latch->rank | (uint64_t)latch->level << 16 | (uint64_t)mode << 32 |
+                      (uint64_t)(uint32_t)relaxed_load(&self->pid) << 33);
     relaxed_store(&ring->entries[slot].position, latch->position);
     relaxed_store(&ring->entries[slot].object, latch->object);
     atomic_store_explicit(&ring->count, count + 1, memory_order_release);
@@ -159,16 +160,19 @@ size_t trace_entries(int32_t pid, struct trace_entry *out, size_t capacity)
     for (struct thread *thread = atomic_load_explicit(&thread_records, memory_order_acquire); thread;
          thread = thread->next_record) {
         struct trace_ring *ring = atomic_load_explicit(&thread->trace, memory_order_acquire);
-        if (!ring || (pid != 0 && relaxed_load(&thread->pid) != pid))
+        if (!ring)
             continue;
         uint64_t end = atomic_load_explicit(&ring->count, memory_order_acquire);
         uint64_t first = end > TRACE_COUNT ? end - TRACE_COUNT : 0;
-        for (uint64_t i = first; i < end; i++, found++) {
-            if (found >= capacity)
-                continue;
+        for (uint64_t i = first; i < end; i++) {
             size_t slot = i % TRACE_COUNT;
             uint64_t what = relaxed_load(&ring->entries[slot].what);
-            out[found] = (struct trace_entry){
+            if (pid != 0 && (int32_t)(what >> 33) != pid)
+                continue;
+            if (found++ >= capacity)
+                continue;
+            out[found - 1] = (struct trace_entry){
+                .pid = (int32_t)(what >> 33),
                 .at_us = relaxed_load(&ring->entries[slot].at_us),
                 .thread_number = thread->number,
                 .rank = what & 0xffff,

@@ -36,9 +36,9 @@ void hooks_set(enum hook, bool on);
 typedef void hook_function(const char *name, const void *object, uint64_t number);
 void hook_install(enum hook, hook_function *);
 
-/* The trace (HOOK_TRACE): the last acquisitions of all threads that show this pid (0: of all), oldest first. Copies
+/* The trace (HOOK_TRACE): the last acquisitions made under this pid (0: of all threads), oldest first. Copies
  * up to `capacity`, returns how many there were. */
-struct trace_entry { uint64_t at_us; uint32_t thread_number; uint16_t rank, level; uint8_t mode; uint64_t position, object; };
+struct trace_entry { uint64_t at_us; int32_t pid; uint32_t thread_number; uint16_t rank, level; uint8_t mode; uint64_t position, object; };
 size_t trace_entries(int32_t pid, struct trace_entry *out, size_t capacity);
 
 /* Staged tests: threads that reach a held point stop there until it is released. */

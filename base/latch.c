@@ -414,6 +414,7 @@ static bool sight_fill(struct latch_sight *sight, const struct thread *thread, c
     sight->mode = what >> 32 & 1;
     sight->position = relaxed_load(&entry->position);
     sight->object = relaxed_load(&entry->object);
+    sight->latch = relaxed_load(&entry->latch);
     return true;
 }
 

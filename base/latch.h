@@ -131,10 +131,17 @@ uint64_t now_us(void);                                     /* monotonic; virtual
 int64_t  wall_us(void);                                    /* microseconds since 1970 */
 void   sleep_us(uint64_t us);                              /* virtual under the seeded scheduler */
 
+/* What the calling thread waits for outside of latches, for views: a name that lives as long as the process, NULL when it
+ * waits no more. Conditions say theirs, waits for a descriptor say fd.read or fd.write. */
+void thread_waits_for(const char *name);
+struct thread_sight { int32_t pid; uint32_t number; char name[24]; const char *waits_for; int64_t started_us; };
+size_t thread_sights(struct thread_sight *out, size_t capacity);
+
 /* What is held and awaited now, for views: copies up to `capacity` entries, returns how many there were. */
 struct latch_sight {
     int32_t pid; uint32_t thread_number; char thread_name[24];
     uint16_t rank, level; uint64_t position, object; uint8_t mode; bool awaited; uint64_t waited_us;
+    const struct latch *latch;     /* to tell one from another by; it may be gone */
 };
 size_t latch_sights(struct latch_sight *out, size_t capacity);
 struct latch_stats { uint64_t waits, wait_us; };

@@ -20,6 +20,7 @@
 #include "base/latch.h"
 #include "base/arena.h"
 #include "base/atomic.h"
+#include "base/step.h"
 #include "base/thread.h"
 
 #include <errno.h>
@@ -128,6 +129,8 @@ static struct thread *record_take(const char *name)
     name_set(thread, name);
     atomic_store(&thread->interrupts, 0);
     atomic_store(&thread->pid, 0);
+    atomic_store_explicit(&thread->waits_for, NULL, memory_order_relaxed);
+    atomic_store_explicit(&thread->started_us, wall_us(), memory_order_relaxed);
     thread->next_free = NULL;
     thread->member = NULL;
     return thread;
@@ -277,6 +280,36 @@ int32_t thread_pid(const struct thread *thread)
     return atomic_load_explicit(&thread->pid, memory_order_relaxed);
 }
 
+/* ---- What a thread waits for, for views ---- */
+
+void thread_waits_for(const char *name)
+{
+    atomic_store_explicit(&thread_here()->waits_for, name, memory_order_relaxed);
+}
+
+size_t thread_sights(struct thread_sight *out, size_t capacity)
+{
+    size_t found = 0;
+    for (struct thread *thread = atomic_load_explicit(&thread_records, memory_order_acquire); thread;
+         thread = thread->next_record) {
+        uint32_t state = atomic_load(&thread->state);
+        if (state != THREAD_JOINABLE && state != THREAD_DETACHED)
+            continue;
+        if (found < capacity) {
+            struct thread_sight *sight = &out[found];
+            memset(sight, 0, sizeof(*sight));
+            sight->pid = atomic_load_explicit(&thread->pid, memory_order_relaxed);
+            sight->number = thread->number;
+            for (size_t i = 0; i < sizeof(sight->name) - 1; i++)
+                sight->name[i] = atomic_load_explicit(&thread->name[i], memory_order_relaxed);
+            sight->waits_for = atomic_load_explicit(&thread->waits_for, memory_order_relaxed);
+            sight->started_us = atomic_load_explicit(&thread->started_us, memory_order_relaxed);
+        }
+        found++;
+    }
+    return found;
+}
+
 /* ---- Interrupts ---- */
 
 void thread_interrupt(struct thread *thread, enum interrupt bit)
@@ -295,6 +328,8 @@ void thread_interrupt(struct thread *thread, enum interrupt bit)
             shutdown(thread->socket - 1, SHUT_RD);
         guard_drop(&thread->socket_guard);
     }
+    if (atomic_load_explicit(&hooks_on, memory_order_relaxed) & HOOK_STEP)
+        step_interrupted(thread);
 }
 
 void thread_serves(int socket)
@@ -329,6 +364,7 @@ enum wake thread_wait_fd(int fd, bool writable, uint64_t deadline_us, unsigned i
         self->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (self->wake_fd >= 0)
         atomic_store(&self->waits_for_fd, 1);
+    thread_waits_for(writable ? "fd.write" : "fd.read");
     point_at("fd.wait", NULL, (uint64_t)fd);
     for (;;) {
         struct pollfd polled[2] = {{fd, writable ? POLLOUT : POLLIN, 0}, {self->wake_fd, POLLIN, 0}};
@@ -364,6 +400,7 @@ enum wake thread_wait_fd(int fd, bool writable, uint64_t deadline_us, unsigned i
         }
     }
     atomic_store(&self->waits_for_fd, 0);
+    thread_waits_for(NULL);
     return wake;
 }
 
@@ -422,6 +459,7 @@ enum wake condition_wait_until(struct condition *condition, struct latch *latch,
     const struct wait_hooks *hooks = interruptible ? thread_wait_hooks : NULL;
     if (hooks)
         hooks->before();
+    thread_waits_for(condition->name);
     point_at("condition.wait", condition, 0);
 
     for (;;) {
@@ -453,6 +491,7 @@ enum wake condition_wait_until(struct condition *condition, struct latch *latch,
             wake = WAKE_SIGNALED; /* rule 2 */
         guard_drop(&condition->guard);
     }
+    thread_waits_for(NULL);
     point_at("condition.woken", condition, 0);
     if (hooks)
         hooks->after();

@@ -57,6 +57,8 @@ struct thread {
     int socket;                         /* plus one; 0: none. TERMINATE shuts its reading side */
 
     _Atomic int32_t pid;
+    _Atomic(const char *) waits_for;    /* a condition's name, a disk call's, fd.read, fd.write; NULL: nothing */
+    _Atomic int64_t started_us;         /* wall clock */
     _Atomic(struct trace_ring *) trace;
     uint32_t number;
     _Atomic char name[24];

@@ -45,6 +45,11 @@ enum status btree_build_add(struct btree_build *, const uint8_t *key, uint32_t k
 enum status btree_build_end(struct btree_build *) MUST_CHECK;               /* frees it, also after an error */
 void        btree_build_abandon(struct btree_build *);
 
+/* The row ids of the entries with exactly this key, in order: *count of them, or BTREE_SCAN_IT (and nothing in row_ids) when there are more than
+ * `capacity`, or when they go on in another leaf: then a scan finds them. */
+#define BTREE_SCAN_IT UINT32_MAX
+enum status btree_lookup(const struct btree *, const uint8_t *key, uint32_t key_length, uint64_t *row_ids, uint32_t capacity, uint32_t *count) MUST_CHECK;
+
 /* Scans. Bounds are key bytes: the range is low <= key < high by memcmp on prefixes as given: NULL = open. The engine forms inclusive and
  * exclusive bounds by appending 0x00… / 0xFF… or by prefix successor (see engine/types/key.h). Each step copies one leaf's matching entries and lets the latch go. */
 struct btree_scan;
@@ -53,6 +58,8 @@ enum status btree_scan_open(const struct btree *, struct arena *, const uint8_t 
                             bool backward, struct btree_scan **out) MUST_CHECK;
 enum status btree_scan_next(struct btree_scan *, struct btree_entries *out) MUST_CHECK;   /* count 0 at the end */
 void        btree_scan_close(struct btree_scan *);
+
+uint16_t btree_level_of_latch(uint16_t latch_level);                        /* of a NODE latch (for views): 0 is a leaf */
 
 struct btree_stats { uint32_t pages, leaves, height, free_pages; uint64_t entries; };
 enum status btree_stats(const struct btree *, struct btree_stats *out) MUST_CHECK;

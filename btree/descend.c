@@ -263,14 +263,15 @@ enum status path_descend(const struct btree *tree, const struct bound *bound, ui
 
 /* ---- crab.btree_latching = tree ---- */
 
-#define TREE_LATCHES 64
-static struct latch tree_latches[TREE_LATCHES] = { [0 ... TREE_LATCHES - 1] = { .rank = RANK_TREE } };
+/* The catalog's trees have latches of their own: a session that is stopped in a tree (crab.step) must not bar who looks. */
+#define TREE_LATCHES 256
+static struct latch tree_latches[2][TREE_LATCHES] = { [0 ... 1] = { [0 ... TREE_LATCHES - 1] = { .rank = RANK_TREE } } };
 
 struct latch *tree_latch(const struct btree *tree, enum latch_mode mode)
 {
     if (atomic_load_explicit(&btree_latching, memory_order_relaxed) != BTREE_TREE)
         return NULL;
-    struct latch *latch = &tree_latches[hash_u64(tree->file) % TREE_LATCHES];
+    struct latch *latch = &tree_latches[tree->file >= FILE_FIRST_FREE][tree->file % TREE_LATCHES];
     latch_acquire(latch, mode);
     return latch;
 }

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+uint16_t btree_level_of_latch(uint16_t latch_level) { return (uint16_t)(BTREE_LEVELS - latch_level); }
+
 struct print { const struct btree *tree; struct text_buffer text; bool dot; };
 
 #define SHOWN_BYTES 24

@@ -502,6 +502,7 @@ static const struct function extra[] = {
     S(2560, "pg_postmaster_start_time", OID_TIMESTAMPTZ, pg_postmaster_start_time) S(2034, "pg_conf_load_time", OID_TIMESTAMPTZ, pg_postmaster_start_time)
 
     V(9210, "crab_btree_check", T, crab_btree_check, T) V(9211, "crab_btree", T, crab_btree, T) V(9212, "crab_btree", T, crab_btree, T, T) V(9213, "crab_heap_check", T, crab_heap_check, T)
+    V(9214, "crab_step", T, crab_step, I4) V(9215, "crab_step", T, crab_step, I4, I4) V(9216, "crab_run", T, crab_run, I4)
 #define SET(o, n, re, c, ...) {.oid = o, .name = n, .kind = FUNCTION_SET, .arg_count = ARGS(__VA_ARGS__), .arg_types = {__VA_ARGS__}, .result = re, .strict = true, .volatility = STABLE, .columns = c, .column_count = sizeof c / sizeof c[0]},
 #define SET1(o, n, re, ...) {.oid = o, .name = n, .kind = FUNCTION_SET, .arg_count = ARGS(__VA_ARGS__), .arg_types = {__VA_ARGS__}, .result = re, .strict = true, .volatility = STABLE},
     S(9230, "crab_record_field", T, crab_record_field, OID_RECORD, I4)

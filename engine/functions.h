@@ -18,6 +18,9 @@ enum status run_rows(struct kernel_call *, row_function) MUST_CHECK;
     static enum status name##_row(const struct row_call *c, const struct value *args, struct value *out)
 char *text_argument(const struct row_call *, const struct value *);     /* with a final NUL */
 
+/* step.c */
+enum status k_crab_step(struct kernel_call *) MUST_CHECK;
+enum status k_crab_run(struct kernel_call *) MUST_CHECK;
 /* inspect.c */
 enum status k_crab_btree_check(struct kernel_call *) MUST_CHECK;
 enum status k_crab_btree(struct kernel_call *) MUST_CHECK;

@@ -7,6 +7,7 @@
  * A portal without a row limit streams. With one (JDBC's fetch size, a cursor) the whole result is run into a
  * row_store first and handed out in slices: the executor pushes, it cannot stop half-way. */
 #include "engine/session_private.h"
+#include "engine/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -356,16 +357,25 @@ static enum status store_slice_to_client(struct session *session, struct portal 
 
 /* ---------------------------------------------------------------- the extended protocol */
 
-static void extended_begin(struct session *session)
+/* The message is about this text, or this prepared statement, or this portal. */
+static void extended_begin(struct session *session, const char *sql, const char *statement, const char *portal)
 {
     arena_reset(session->statement_arena);
     catalog_statement_start(session);
     session->env.statement_us = wall_us() - 946684800000000LL;
+    if (engine_latch_matters()) {
+        const struct portal *of = portal ? portal_find(session, portal) : NULL;
+        const struct prepared *prepared = of ? of->prepared : statement ? prepared_find(session, statement) : NULL;
+        if (!sql)
+            sql = prepared && prepared->sql ? prepared->sql : "";
+        engine_latch_choose(sql, strlen(sql));
+    }
     engine_latch_enter();
 }
 
 static enum status extended_end(struct session *session, enum status status)
 {
+    status = step_statement_end(session, status);
     statement_snapshot_done(session);
     if (status)
         statement_failed(session);
@@ -378,7 +388,7 @@ static enum status extended_end(struct session *session, enum status status)
 enum status session_parse(struct session *session, const char *name, const char *sql, size_t length, const uint32_t *types, uint16_t count)
 {
     session_set_state(session, "active", sql, length);
-    extended_begin(session);
+    extended_begin(session, sql, NULL, NULL);
     catalog_refresh(session);
     struct prepared *prepared;
     return extended_end(session, prepared_make(session, name, sql, length, NULL, types, count, &prepared));
@@ -440,7 +450,7 @@ static enum status bind_formats(struct portal *portal, const struct bind_values 
 
 enum status session_bind(struct session *session, const char *name, const char *statement, const struct bind_values *values)
 {
-    extended_begin(session);
+    extended_begin(session, NULL, statement, NULL);
     struct prepared *prepared;
     struct portal *portal = NULL;
     enum status status = prepared_by_name(session, statement, &prepared);
@@ -461,7 +471,7 @@ enum status session_bind(struct session *session, const char *name, const char *
 
 enum status session_describe_statement(struct session *session, const char *name, const uint32_t **types, uint16_t *count, struct result_description *out, bool *returns_rows)
 {
-    extended_begin(session);
+    extended_begin(session, NULL, name, NULL);
     struct prepared *prepared;
     enum status status = prepared_by_name(session, name, &prepared);
     if (!status && prepared->plannable && session->block != BLOCK_FAILED)
@@ -513,6 +523,7 @@ static enum status portal_execute(struct session *session, struct portal *portal
         if (portal->format_count == 1)
             formats[0] = portal->formats[0], format_count = 1;
         status = utility_run(session, prepared->sql, prepared->statement, portal->parameters, false, formats, format_count, &tag);
+        status = step_statement_end(session, status);
         if (!status && session->txn)
             txn_next_command(session->txn);
         if (!status && tag)
@@ -525,6 +536,7 @@ static enum status portal_execute(struct session *session, struct portal *portal
         uint64_t rows = 0;
         portal->started = true;
         status = plan_run_to_client(session, prepared->plan, portal->parameters, false, portal->formats, portal->format_count, &rows);
+        status = step_statement_end(session, status);
         if (!status) {
             portal->finished = true;
             txn_next_command(session->txn);
@@ -533,7 +545,7 @@ static enum status portal_execute(struct session *session, struct portal *portal
     } else if (!status) {
         if (!portal->started) {
             portal->started = true;
-            status = portal_fill(session, portal);
+            status = step_statement_end(session, portal_fill(session, portal));
             if (!status)
                 txn_next_command(session->txn);
         }
@@ -557,7 +569,7 @@ static enum status portal_execute(struct session *session, struct portal *portal
 
 enum status session_execute(struct session *session, const char *name, uint64_t max_rows)
 {
-    extended_begin(session);
+    extended_begin(session, NULL, NULL, name);
     struct portal *portal;
     enum status status = portal_by_name(session, name, &portal);
     if (!status) {

@@ -70,6 +70,7 @@ struct session {
     struct arena *statement_arena;       /* reset after each top-level statement */
     struct snapshot snapshot;            /* of the statement under way */
     int   snapshot_depth;
+    bool  stepping;                      /* crab.step: the statement under way stops at page points (step.c) */
     bool  queried;                       /* the transaction took a snapshot: its isolation level stands */
     struct type_env env;
     struct settings settings;
@@ -135,8 +136,15 @@ enum status vacuum_run(struct session *, const struct vacuum_statement *, bool a
 
 /* The engine latch (crab.engine_latch). */
 extern _Atomic uint32_t engine_latch_on;
+bool        engine_latch_matters(void);                               /* it's on, or may be seen to be on */
+void        engine_latch_choose(const char *sql, size_t length);      /* before engine_latch_enter(): does this statement take it? */
 
-struct engine { struct store *store; char *directory; struct thread *autovacuum; _Atomic bool stopping; struct latch latch; struct condition wake; };
+struct engine {
+    struct store *store; char *directory;
+    struct thread *autovacuum;
+    _Atomic uint32_t vacuuming;          /* oid of the table that autovacuum is in, 0 none (step.c) */
+    _Atomic bool stopping; struct latch latch; struct condition wake;
+};
 extern struct latch sessions_latch;
 extern struct session *sessions_first;
 

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hooks.h"
+#include "engine/step.h"
 #include "storage/pool.h"
 #include "storage/wal.h"
 
@@ -76,6 +78,8 @@ static const struct setting table[] = {
     {"crab.io_delay", KIND_INT, "0", 'w', UNIT_US, 0, 1000000, NULL, SHARED(file_io_delay_us), false, LAYERS, "Sleeps that many microseconds once a disk call."},
     {"crab.pool_io", KIND_ENUM, "outside", 'w', 0, 0, 0, LIST("outside", "latched"), SHARED(pool_io_latched), false, LAYERS, "Reads and writes pages outside the pool's latches, or under one pool-wide latch."},
     {"crab.pool_partitions", KIND_INT, "128", 'w', 0, 1, 128, NULL, NOWHERE, false, LAYERS, "Number of page-table latches in use, a power of two."},
+    {"crab.step", KIND_TEXT, "", 'u', 0, 0, 0, NULL, FIELD(KEEP_TEXT, step), false, LAYERS, "Stops the session at each page point of that table or index, until crab_step() or crab_run() lets it go."},
+    {"crab.trace", KIND_ENUM, "off", 'w', 0, 0, 0, onoff_choices, NOWHERE, false, LAYERS, "Keeps the last latch acquisitions of each thread for crab_trace."},
     {"crab.worker_start", KIND_ENUM, "pool", 'w', 0, 0, 0, LIST("pool", "spawn"), SHARED(exec_worker_start), false, LAYERS, "Workers come from the waiting pool, or are started for each query."},
     {"DateStyle", KIND_TEXT, "ISO, MDY", 'u', 0, 0, 0, NULL, NOWHERE, true, LOCALE, "Sets the display format for date and time values."},
     {"default_statistics_target", KIND_INT, "100", 'u', 0, 1, 10000, NULL, FIELD(KEEP_INT, default_statistics_target), false, "Query Tuning / Other Planner Options", "Sets the default statistics target."},
@@ -523,6 +527,8 @@ static void apply_to_server(struct store *store, int index)
 {
     const struct setting *s = &table[index];
     double number = server_number(index);
+    if (!strcmp(s->name, "crab.trace"))
+        hooks_set(HOOK_TRACE, number != 0);
     if (s->shared)
         atom_store(s->shared, (uint32_t)number);
     if (!store)
@@ -599,6 +605,13 @@ enum status settings_set(struct session *session, const char *name, const char *
         enum status status = canonical(s, value ? value : otherwise, session, &text);
         if (status)
             return status;
+    }
+    if (text && !strcmp(s->name, "crab.step")) {
+        enum status status = step_check_name(session, text);
+        if (status) {
+            free(text);
+            return status;
+        }
     }
     if (s->context == 'w') {
         put_server_value(session_store(session), index, text);
@@ -688,6 +701,8 @@ enum status settings_set_server(const char *name, const char *value)
         return error_set(STATUS_UNDEFINED_OBJECT, "unrecognized configuration parameter \"%s\"", name);
     if (table[index].context == 'i')
         return error_set(STATUS_CANNOT_CHANGE_NOW, "parameter \"%s\" cannot be changed", table[index].name);
+    if (!strcmp(table[index].name, "crab.step"))
+        return error_set(STATUS_CANNOT_CHANGE_NOW, "parameter \"%s\" is for a session to set", table[index].name);
     char *text;
     enum status status = canonical(&table[index], value, NULL, &text);
     if (!status) {

@@ -6,6 +6,7 @@
  * Status pages may be cut off behind the oldest id that any table still holds: only a VACUUM of every table knows it. */
 #include "engine/session_private.h"
 #include "base/atomic.h"
+#include "engine/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,8 @@ static enum status table_work(struct session *session, uint32_t oid, bool vacuum
     }
     if (status || !table || table->kind != RELATION_TABLE)
         return status;
+    if (background && !step_table_enter(session, table))
+        return STATUS_OK;                                     /* its counters stay: the next round looks again */
     if (vacuum)
         status = vacuum_table(session, table, background, verbose, oldest);
     if (!status && analyze) {
@@ -65,6 +68,8 @@ static enum status table_work(struct session *session, uint32_t oid, bool vacuum
         if (!status)
             heap_counters_analyzed(&table->heap);
     }
+    if (background)
+        step_table_leave(session);
     return status;
 }
 

@@ -6,6 +6,11 @@
  * 3. The control file says so only after the WAL is on disk as far as the checkpoint's own record; the WAL before the
  *    redo point goes only after the control file is synced.
  *
+ * 4. A page that a stopped session (crab.step) holds EXCLUSIVE can't be written. The checkpoint fails then: the control file
+ *    keeps the redo point it has, from where recovery finds every change of that page, and the WAL stays. The checkpointer
+ *    comes back when nobody stands stopped any more. (A redo point in between, at the oldest change that the page needs,
+ *    would not do: other pages log their image once after each redo point, and from the middle a torn one could not be redone.)
+ *
  * A checkpoint spreads its writes over half the interval, but keeps ahead of the growing WAL; one that somebody asked
  * for hurries. `latch` (CHECKPOINT, I/O allowed) is held by whoever runs one. */
 #include "storage/checkpoint.h"
@@ -14,6 +19,7 @@
 
 #include "base/atomic.h"
 #include "base/latch.h"
+#include "base/step.h"
 #include "storage/control.h"
 #include "storage/txn.h"
 
@@ -138,6 +144,7 @@ static void checkpointer_run(void *argument)
 {
     struct checkpointer *self = argument;
     uint64_t last = now_us(), tried = 0;
+    bool again = false;                                     /* rule 4 */
     lsn_t quiet = 0;                                        /* where the WAL stood after the last one */
     latch_acquire(&self->state_latch, LATCH_EXCLUSIVE);
     while (!self->stop) {
@@ -145,13 +152,15 @@ static void checkpointer_run(void *argument)
         bool asked = self->requests > self->answered;
         bool due = now - last >= interval && wal_next(self->store->wal) != quiet;
         bool big = wal_is_long(self) && now - tried >= 1000000;             /* after a failure: once a second */
-        if (!asked && !due && !big) {
+        bool back = again && atomic_load_explicit(&step_standing, memory_order_relaxed) == 0;
+        if (!asked && !due && !big && !back) {
             condition_wait_until(&self->wake, &self->state_latch, now + 500000, false);
             continue;
         }
         atomic_fetch_add_explicit(due && !asked && !big ? &self->timed : &self->requested, 1, memory_order_relaxed);
         tried = last = now;
         checkpoint_for(self);
+        again = self->last_status == STATUS_OBJECT_IN_USE;
         quiet = wal_next(self->store->wal);
     }
     latch_release(&self->state_latch);
@@ -204,7 +213,10 @@ enum status store_checkpoint(struct store *store)
     if (!answered)
         return wake == WAKE_INTERRUPTED ? error_set(STATUS_CANCELED, "canceling statement due to user request")
                                         : error_set(STATUS_CANNOT_CONNECT_NOW, "the database system is shutting down");
-    if (status) {
+    if (status == STATUS_OBJECT_IN_USE) {
+        error_set(status, "could not complete the checkpoint: a stopped session holds pages that it must write");
+        error_hint("crab_latches shows who stands where; crab_run() lets it go.");
+    } else if (status) {
         error_set(status, "checkpoint request failed");
         error_hint("Consult recent messages in the server log for details.");
     }

@@ -53,6 +53,7 @@ int file_call_begin(const char *what)
     ASSERT_SLOW(latch_io_allowed());
     uint64_t call = atomic_fetch_add_explicit(&disk_calls, 1, memory_order_relaxed) + 1;
     point_at("disk.begun", what, call);
+    thread_waits_for(what);
     uint32_t delay = atomic_load_explicit(&file_io_delay_us, memory_order_relaxed);
     if (delay)
         sleep_us(delay);
@@ -62,6 +63,7 @@ int file_call_begin(const char *what)
 
 void file_call_end(const char *what)
 {
+    thread_waits_for(NULL);
     point_at("disk.done", what, 0);
 }
 

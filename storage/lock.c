@@ -318,6 +318,7 @@ static enum status object_wait(struct txn *txn, struct object_part *part, struct
     struct wait_record *record = &slot->wait;
     struct waiter me = {.slot = slot, .mode = mode};
     condition_init(&me.granted, "lock");
+    atomic_store_explicit(&record->start_us, wall_us(), memory_order_relaxed);
     atom_store(&record->satisfied, false);
     object_enqueue(object, &me);
     uint64_t deadline = lock_timeout_ms ? now_us() + (uint64_t)lock_timeout_ms * 1000 : 0;
@@ -542,7 +543,8 @@ size_t lock_sights(struct store *store, struct lock_sight *out, size_t capacity)
                         if (h->modes & (1u << mode))
                             SIGHT(.pid = h->slot->pid, .table = table, .row_id = row_id, .mode = mode, .row = row, .granted = true);
                 for (struct waiter *w = object->queue; w; w = w->next)
-                    SIGHT(.pid = w->slot->pid, .table = table, .row_id = row_id, .mode = w->mode, .row = row);
+                    SIGHT(.pid = w->slot->pid, .table = table, .row_id = row_id, .mode = w->mode, .row = row,
+                          .wait_start_us = atomic_load_explicit(&w->slot->wait.start_us, memory_order_relaxed));
             }
         }
         latch_release(&part->latch);
@@ -551,7 +553,8 @@ size_t lock_sights(struct store *store, struct lock_sight *out, size_t capacity)
     for (uint32_t i = 0; i < high; i++) {
         struct txn_slot *slot = &txns->slots[i];
         if (slot->wait.active && slot->wait.for_transaction)
-            SIGHT(.pid = slot->pid, .awaited_xid = slot->wait.xid, .mode = LOCK_SHARE);
+            SIGHT(.pid = slot->pid, .awaited_xid = slot->wait.xid, .mode = LOCK_SHARE,
+                  .wait_start_us = atomic_load_explicit(&slot->wait.start_us, memory_order_relaxed));
     }
     latch_release(&locks->graph);
 #undef SIGHT

@@ -46,6 +46,6 @@ enum status lock_wait_for(struct txn *, const xid_t *others, uint32_t count, con
  * so it comes back now and then (OK) for the caller to look again. *deadline_us: 0 at first; kept over the calls. */
 enum status lock_wait_a_while(struct txn *, xid_t other, uint64_t *deadline_us) MUST_CHECK;
 
-struct lock_sight { int32_t pid; uint32_t table; uint64_t row_id; xid_t awaited_xid; uint8_t mode; bool row, granted; };
+struct lock_sight { int32_t pid; uint32_t table; uint64_t row_id; xid_t awaited_xid; uint8_t mode; bool row, granted; int64_t wait_start_us; };
 size_t      lock_sights(struct store *, struct lock_sight *out, size_t capacity);
 #endif

@@ -234,6 +234,7 @@ static enum status wait_until(struct txn *txn, const xid_t *others, uint32_t cou
     record->for_transaction = true;
     record->xid = others[0];
     record->mode = LOCK_SHARE;
+    atomic_store_explicit(&record->start_us, wall_us(), memory_order_relaxed);
     atom_store(&record->satisfied, false);
     for (uint32_t i = 0; i < record->edge_count; i++)
         atom_add(&record->edges[i].slot->waiters, 1);

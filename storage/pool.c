@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/step.h"
 #include "storage/pool_frame.h"
 
 #define NO_FRAME_US   2000000           /* how long a fetch waits for a frame when all are pinned */
@@ -33,6 +34,8 @@ _Atomic uint32_t pool_io_latched;
 _Thread_local int pool_pins;
 
 /* ------------------------------------------------------------------ open, close, partitions */
+
+static const struct latch *latch_of_pin(const void *frame) { return &((const struct frame *)frame)->content; }
 
 enum status pool_open(const struct pool_options *options, struct pool **out)
 {
@@ -83,6 +86,7 @@ enum status pool_open(const struct pool_options *options, struct pool **out)
         condition_init(&frame->settled, "pool.settled");
     }
     pool_set_partitions(pool, options->partitions ? options->partitions : POOL_PARTS);
+    step_open(latch_of_pin);
     *out = pool;
     return STATUS_OK;
 }

@@ -65,7 +65,8 @@ uint64_t    pool_frame_count(const struct pool *);
 
 /* Writes every page that was dirty when called (checkpoint). pace, when given, is called after each page with how many
  * of how many are done, and may sleep. Goes on after an error, and returns the first. A page whose latch is held
- * EXCLUSIVE is tried again until it is had. */
+ * EXCLUSIVE is tried again until it is had; but where sessions stand stopped (base/step.h) it is given up after a second, and
+ * the answer is OBJECT_IN_USE. */
 enum status pool_write_dirty(struct pool *, void (*pace)(void *, uint64_t done, uint64_t total), void *context, uint64_t *written) MUST_CHECK;
 
 /* For mtr.c: the page is about to get a change; EXCLUSIVE held. Before its record is reserved. */

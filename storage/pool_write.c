@@ -8,7 +8,10 @@
  * 4. A failed write leaves the page dirty. */
 #include <stdlib.h>
 
+#include "base/step.h"
 #include "storage/pool_frame.h"
+
+#define STOPPED_US 1000000              /* how long a checkpoint waits for a page while a session is stopped (crab.step) */
 
 static void write_end(struct pool *pool, struct frame *frame, uint64_t key, bool again)
 {
@@ -34,7 +37,10 @@ enum status frame_write(struct pool *pool, struct frame *frame, uint64_t key)
     if (!due || busy)
         return busy ? STATUS_WOULD_BLOCK : STATUS_OK;
 
-    if (!latch_try(&frame->content, LATCH_SHARED)) {
+    step_barred++;                                             /* whoever stopped here would keep `writing` */
+    bool latched = latch_try(&frame->content, LATCH_SHARED);
+    if (!latched) {
+        step_barred--;
         write_end(pool, frame, key, false);
         atom_sub(&frame->pins, 1);
         return STATUS_WOULD_BLOCK;
@@ -43,6 +49,7 @@ enum status frame_write(struct pool *pool, struct frame *frame, uint64_t key)
     memcpy(copy, frame->bytes, PAGE_BYTES);
     atom_store(&frame->dirty, false);
     latch_release(&frame->content);
+    step_barred--;
     atom_sub(&frame->pins, 1);
 
     point_at("pool.writing", frame, key);
@@ -155,9 +162,11 @@ static int due_order(const void *a, const void *b)
 }
 
 /* Returns once the page that was dirty in this frame is clean on disk: written by us, by another, or dropped. Not
- * patient: WOULD_BLOCK at once when it cannot be written now. */
+ * patient: WOULD_BLOCK at once when it cannot be written now. Patient: WOULD_BLOCK only if sessions stood still the whole
+ * time, one of which may hold the latch as long as it likes. */
 static enum status write_surely(struct pool *pool, struct due due, bool patient)
 {
+    uint64_t stopped_since_us = 0;
     for (uint64_t pause_us = 50; ; pause_us = pause_us < 10000 ? pause_us * 2 : pause_us) {
         enum status status = write_by_itself(pool, due.frame, due.key);
         if (status != STATUS_WOULD_BLOCK) {
@@ -176,6 +185,13 @@ static enum status write_surely(struct pool *pool, struct due due, bool patient)
             continue;                                          /* had that write failed, the page is dirty again */
         }
         if (!patient)
+            return status;
+        uint64_t now = now_us();
+        if (atomic_load_explicit(&step_standing, memory_order_relaxed) == 0)
+            stopped_since_us = 0;
+        else if (!stopped_since_us)
+            stopped_since_us = now;
+        else if (now - stopped_since_us > STOPPED_US)
             return status;
         sleep_us(pause_us);
     }
@@ -204,9 +220,14 @@ enum status pool_write_dirty(struct pool *pool, void (*pace)(void *, uint64_t do
     /* First those that can be written at once; then the rest, whose latches somebody held. */
     struct error kept = { 0 };
     size_t done = 0, left = 0;
-    for (int round = 0; round < 2; round++, count = left) {
+    size_t stuck = 0;
+    for (int round = 0; round < 2; round++, count = left, left = 0) {
         for (size_t i = 0; i < count; i++) {
-            enum status status = write_surely(pool, due[i], round == 1);
+            enum status status = write_surely(pool, due[i], round == 1 && stuck == 0);      /* one wait for all of them */
+            if (status == STATUS_WOULD_BLOCK && round == 1) {
+                stuck++;
+                continue;
+            }
             if (status == STATUS_WOULD_BLOCK) {
                 due[left++] = due[i];
                 continue;
@@ -222,5 +243,10 @@ enum status pool_write_dirty(struct pool *pool, void (*pace)(void *, uint64_t do
     free(due);
     if (written)
         *written = total;
+    if (stuck && !first) {
+        error_set(STATUS_OBJECT_IN_USE, "a stopped session holds %zu of the pages to be written", stuck);
+        error_hint("crab_latches shows who stands where; crab_run() lets it go.");
+        return STATUS_OBJECT_IN_USE;
+    }
     return first ? error_restore(&kept) : STATUS_OK;
 }

@@ -556,7 +556,7 @@ size_t txn_sights(struct store *store, struct txn_sight *out, size_t capacity)
             continue;
         lsn_t announced = atom_load(&slot->announced);
         if (count < capacity)
-            out[count] = (struct txn_sight){slot->pid, atom_load(&slot->top), announced == SNAPSHOT_NONE ? 0 : announced, start};
+            out[count] = (struct txn_sight){slot->pid, atom_load(&slot->serial), atom_load(&slot->top), announced == SNAPSHOT_NONE ? 0 : announced, start};
         count++;
     }
     return count;

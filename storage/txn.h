@@ -76,7 +76,7 @@ void        txn_note_drop_file(struct txn *, uint32_t file); /* removed when the
 lsn_t       txn_limit(struct store *);
 
 /* For views (pg_stat_activity, pg_locks): copies what is running now. */
-struct txn_sight { int32_t pid; xid_t top; lsn_t snapshot; int64_t start_us; };
+struct txn_sight { int32_t pid; uint64_t number; /* which of its slot */ xid_t top; lsn_t snapshot; int64_t start_us; };
 size_t      txn_sights(struct store *, struct txn_sight *out, size_t capacity);
 
 #endif

@@ -70,9 +70,10 @@ static const struct view_definition definitions[] = {
         "n_tup_hot_upd int8, n_live_tup int8, n_dead_tup int8, n_mod_since_analyze int8, n_ins_since_vacuum int8, last_vacuum timestamptz, last_autovacuum timestamptz, last_analyze timestamptz, last_autoanalyze timestamptz, "
         "vacuum_count int8, autovacuum_count int8, analyze_count int8, autoanalyze_count int8"},
     {12032, C, "pg_stat_database", fill_pg_stat_database, "datid oid, datname name, numbackends int4, blks_read int8, blks_hit int8"},
-    {12040, C, "crab_latches", fill_crab_latches, "pid int4, thread int4, thread_name text, layer text, level int4, file int8, page int8, position int8, mode text, awaited bool, waited_us int8"},
+    {12040, C, "crab_latches", fill_crab_latches, "pid int4, thread int4, thread_name text, layer text, level int4, relation text, page int8, mode text, state text, wait_us int8, holders text, "
+        "point text, file int8, position int8"},
     {12041, C, "crab_latch_stats", fill_crab_latch_stats, "layer text, guards text, waits int8, wait_us int8"},
-    {12042, C, "crab_trace", fill_crab_trace, "at_us int8, thread int4, layer text, level int4, mode text, file int8, page int8, position int8"},
+    {12042, C, "crab_trace", fill_crab_trace, "at_us int8, pid int4, thread int4, layer text, level int4, relation text, page int8, mode text, file int8, position int8"},
     {12043, C, "crab_pool", fill_crab_pool, "frames int8, dirty int8, pinned int8, hits int8, misses int8, waits_for_read int8, evictions int8, written int8, read_ahead int8"},
     {12044, C, "crab_wal", fill_crab_wal, "next int8, flushed int8, redo int8, records int8, bytes int8, flushes int8, images int8, ring_waits int8"},
     {12045, C, "crab_checkpoints", fill_crab_checkpoints, "requested int8, timed int8, pages int8, last_us int8, last_redo int8"},

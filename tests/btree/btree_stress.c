@@ -13,6 +13,8 @@
 #include "base/hash.h"
 #include "btree/btree.h"
 #include "btree/key.h"
+#include "tests/switches.h"
+#include "tests/verdict.h"
 
 #define KEYS      4000u                         /* a thread's */
 #define FIXED     2000u
@@ -246,6 +248,10 @@ static void storm(uint32_t latching, bool switching, uint16_t max_entries, uint3
     uint8_t key[64];
     struct btree_stats stats;
     round++;
+    if (switch_given("crab.btree_latching")) {
+        latching = atomic_load(&btree_latching);
+        switching = false;
+    }
     atomic_store(&btree_latching, latching);
     tree = (struct btree){ .store = store, .file = file, .name = "storm", .max_entries = max_entries };
     unique_tree = (struct btree){ .store = store, .file = file + 1, .name = "unique", .max_entries = max_entries };
@@ -284,7 +290,7 @@ static void storm(uint32_t latching, bool switching, uint16_t max_entries, uint3
     MUST(btree_check(&unique_tree, NULL, NULL, &stats));
     if (stats.entries != 512)
         FAIL("unique: %llu entries", (unsigned long long)stats.entries);
-    printf("latching %u%s, max_entries %u: %llu entries, %u leaves, height %u, %u free\n", latching, switching ? " and switching" : "", max_entries,
+    fprintf(stderr, "latching %u%s, max_entries %u: %llu entries, %u leaves, height %u, %u free\n", latching, switching ? " and switching" : "", max_entries,
            (unsigned long long)left.count, stats.leaves, stats.height, stats.free_pages);
 }
 
@@ -297,11 +303,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s [threads 2..%d] [operations] [seed]\n", argv[0], THREADS_MAX - 2);
         return 2;
     }
-    printf("%u threads, %u operations, seed %llu\n", threads, operations, (unsigned long long)seed);
     for (uint32_t i = 0; i < threads; i++)
         present[i] = calloc(1, KEYS);
     char directory[] = "/tmp/crab_btree_stress_XXXXXX", command[128];
-    struct store_options options = { .pool_bytes = 24u << 20, .wal_ring_bytes = 8u << 20, .lock_bytes = 4u << 20, .pool_partitions = 16,
+    struct store_options options = { .pool_bytes = 24u << 20, .wal_ring_bytes = 8u << 20, .lock_bytes = 4u << 20, .pool_partitions = switch_partitions(),
                                      .checkpoint_seconds = 2, .max_transactions = 20, .max_wal_bytes = 64u << 20 };
     if (!mkdtemp(directory) || store_open(directory, &options, &store)) {
         fprintf(stderr, "cannot open a store: %s\n", error_current()->message ? error_current()->message : "?");
@@ -319,6 +324,5 @@ int main(int argc, char **argv)
     snprintf(command, sizeof command, "rm -rf %s", directory);
     if (system(command))
         FAIL("cannot remove %s", directory);
-    printf("%s\n", atomic_load(&failures) ? "FAILED" : "ok");
-    return atomic_load(&failures) != 0;
+    return verdict("btree_stress", threads, 5ull * (threads / 2) * operations, seed, atomic_load(&failures));
 }

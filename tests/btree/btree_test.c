@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/hash.h"
+#include "tests/switches.h"
 #include "btree/node.h"
 
 #define TREE_FILE 500
@@ -16,7 +17,7 @@ static char directory[64];
 
 static void open_store(void)
 {
-    struct store_options options = { .pool_bytes = 64u << 20, .wal_ring_bytes = 16u << 20, .lock_bytes = 4u << 20, .pool_partitions = 16,
+    struct store_options options = { .pool_bytes = 64u << 20, .wal_ring_bytes = 16u << 20, .lock_bytes = 4u << 20, .pool_partitions = switch_partitions(),
                                      .checkpoint_seconds = 300, .max_transactions = 20, .max_wal_bytes = 1u << 30 };
     snprintf(directory, sizeof directory, "/tmp/crab_btree_XXXXXX");
     cr_assert(mkdtemp(directory));
@@ -500,7 +501,7 @@ Test(btree, is_there_again_after_a_restart)
         OK(btree_insert(&tree, 0, (uint8_t *)&key, 8, i, NULL, NULL));
     }
     OK(store_close(store));
-    struct store_options options = { .pool_bytes = 64u << 20, .wal_ring_bytes = 16u << 20, .lock_bytes = 4u << 20, .pool_partitions = 16,
+    struct store_options options = { .pool_bytes = 64u << 20, .wal_ring_bytes = 16u << 20, .lock_bytes = 4u << 20, .pool_partitions = switch_partitions(),
                                      .checkpoint_seconds = 300, .max_transactions = 20, .max_wal_bytes = 1u << 30 };
     OK(store_open(directory, &options, &store));
     tree.store = store;
@@ -535,7 +536,7 @@ static enum status count_rows(void *context, const uint8_t *key, uint32_t length
 
 Test(btree_crash, is_whole_after_a_kill_and_has_what_was_flushed, .timeout = 120)
 {
-    struct store_options options = { .pool_bytes = 2u << 20, .wal_ring_bytes = 4u << 20, .lock_bytes = 4u << 20, .pool_partitions = 16,
+    struct store_options options = { .pool_bytes = 2u << 20, .wal_ring_bytes = 4u << 20, .lock_bytes = 4u << 20, .pool_partitions = switch_partitions(),
                                      .checkpoint_seconds = 1, .max_transactions = 20, .max_wal_bytes = 2u << 20 };
     snprintf(directory, sizeof directory, "/tmp/crab_btree_XXXXXX");
     cr_assert(mkdtemp(directory));

@@ -3,7 +3,7 @@
  * In one snapshot every query must give the same bytes with 0, 2 and 4 workers, started from the pool and spawned, aggregated in part or
  * after gathering; the sum over all rows never changes. Also: a LIMIT that stops workers early, an error in the middle, a sort.
  *
- *     exec_workers_stress [readers] [rounds] */
+ *     exec_workers_stress [readers [rounds [seed]]] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,14 @@
 #include "base/hash.h"
 #include "base/latch.h"
 #include "engine/session.h"
+#include "tests/switches.h"
+#include "tests/verdict.h"
 
 static struct engine *engine;
 static _Atomic int failures;
 static _Atomic bool done;
+static _Atomic uint64_t statements;
+static uint64_t seed = 3;
 
 struct reader { struct client client; struct session *session; uint64_t hash; char first[256]; uint64_t rows; int number, rounds; };
 
@@ -62,6 +66,7 @@ static void reader_open(struct reader *r, int number)
 static enum status run(struct reader *r, const char *sql)
 {
     r->hash = r->rows = 0;
+    atomic_fetch_add_explicit(&statements, 1, memory_order_relaxed);
     r->first[0] = 0;
     enum status status = session_query(r->session, sql, strlen(sql));
     if (status && r->rows == 0)
@@ -134,7 +139,7 @@ static void reader_main(void *argument)
 static void writer_main(void *argument)
 {
     struct reader *w = argument;
-    uint64_t random = 3;
+    uint64_t random = seed;
     reader_open(w, w->number);
     while (!atomic_load(&done)) {
         char sql[256];
@@ -151,8 +156,10 @@ static void switcher_main(void *argument)
 {
     (void)argument;
     for (unsigned n = 0; !atomic_load(&done); n++) {
-        atomic_store(&exec_worker_start, n % 2);
-        atomic_store(&exec_agg_collect, n / 2 % 2);
+        if (!switch_given("crab.worker_start"))
+            atomic_store(&exec_worker_start, n % 2);
+        if (!switch_given("crab.agg"))
+            atomic_store(&exec_agg_collect, n / 2 % 2);
         sleep_us(3000);
     }
 }
@@ -160,6 +167,8 @@ static void switcher_main(void *argument)
 int main(int argc, char **argv)
 {
     int readers = argc > 1 ? atoi(argv[1]) : 3, rounds = argc > 2 ? atoi(argv[2]) : 16;
+    if (argc > 3)
+        seed = strtoull(argv[3], NULL, 10);
     char directory[] = "/tmp/crab-exec-XXXXXX", command[96];
     if (!mkdtemp(directory))
         return 1;
@@ -196,6 +205,5 @@ int main(int argc, char **argv)
     snprintf(command, sizeof command, "rm -rf %s", directory);
     if (system(command))
         failures++;
-    printf("%s\n", failures ? "FAILED" : "ok");
-    return failures ? 1 : 0;
+    return verdict("exec_workers_stress", (uint32_t)readers + 1, statements, seed, (uint64_t)failures);
 }

@@ -10,6 +10,8 @@
 #include "base/latch.h"
 #include "engine/session.h"
 #include "server/server.h"
+#include "tests/switches.h"
+#include "tests/verdict.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -269,6 +271,5 @@ int main(int argc, char **argv)
     everybody_is_sent_away();
     char command[128];
     snprintf(command, sizeof(command), "rm -rf %s", directory);
-    printf("protocol_stress: %d threads, 3 x %d connections each, seed %llu: fine\n", thread_count, connections, (unsigned long long)seed);
-    return system(command) != 0;
+    return verdict("protocol_stress", (uint32_t)thread_count, 3ull * (uint64_t)thread_count * (uint64_t)connections, seed, system(command) != 0);
 }

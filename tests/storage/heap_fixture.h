@@ -15,7 +15,7 @@ static struct txn_slot *slots[8];
 static inline void fixture_store_open(uint64_t pool_pages)
 {
     const struct store_options options = {
-        .pool_bytes = pool_pages * PAGE_BYTES, .wal_ring_bytes = 4u << 20, .lock_bytes = 8u << 20, .pool_partitions = 16,
+        .pool_bytes = pool_pages * PAGE_BYTES, .wal_ring_bytes = 4u << 20, .lock_bytes = 8u << 20, .pool_partitions = switch_partitions(),
         .checkpoint_seconds = 300, .max_transactions = 64, .max_wal_bytes = 64u << 20,
     };
     MUST(store_open(scratch_name("data"), &options, &store));

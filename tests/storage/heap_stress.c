@@ -5,10 +5,11 @@
  * between. Locks are taken in any order, so there are deadlocks; each must be found. At the end the heap is checked, the
  * store is opened again, and the sum is looked at once more. The exit status is the verdict.
  *
- *     heap_stress [threads] [transfers of each] */
+ *     heap_stress [threads [transfers of each [seed]]] */
 #include "tests/storage/heap_fixture.h"
 
 #include "base/hash.h"
+#include "tests/verdict.h"
 
 enum { ACCOUNTS = 40, BALANCE = 1000 };
 
@@ -17,6 +18,7 @@ static struct latch roots_latch;                          /* guards accounts[]: 
 static _Atomic uint64_t deadlocks, conflicts, failures, done_count;
 static _Atomic bool stop;
 static uint32_t transfers = 400;
+static uint64_t first_seed = 1;
 static char long_text[40000];
 
 #define CHECK(condition) do { if (!(condition)) { fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); atomic_fetch_add(&failures, 1); } } while (0)
@@ -97,7 +99,7 @@ static enum status add(struct txn *txn, uint32_t account, int32_t amount, uint64
 static void mover(void *argument)
 {
     struct txn_slot *slot;
-    uint64_t seed = (uintptr_t)argument * 7919 + 1;
+    uint64_t seed = (uintptr_t)argument * 7919 + first_seed;
     MUST(txn_slot_open(store, 200 + (int32_t)(uintptr_t)argument, &slot));
     for (uint32_t i = 0; i < transfers && !atomic_load(&failures); i++) {
         uint64_t r = random_next(&seed);
@@ -183,6 +185,8 @@ int main(int argc, char **argv)
     uint32_t threads = argc > 1 ? (uint32_t)atoi(argv[1]) : 6;
     if (argc > 2)
         transfers = (uint32_t)atoi(argv[2]);
+    if (argc > 3)
+        first_seed = strtoull(argv[3], NULL, 10);
     for (size_t i = 0; i < sizeof long_text; i++)
         long_text[i] = (char)(i * 131 >> 3);
     fixture_open(256);
@@ -218,8 +222,8 @@ int main(int argc, char **argv)
     CHECK(result.rows_live == ACCOUNTS);
     MUST(pool_file_pages(store->pool, heap.overflow_file, &long_pages));
     check_sum(slots[1], READ_COMMITTED);
-    printf("%llu transfers, %llu deadlocks, %llu conflicts, %u pages, %u overflow pages, %llu failures\n", (unsigned long long)done_count,
-           (unsigned long long)deadlocks, (unsigned long long)conflicts, pages, long_pages, (unsigned long long)failures);
+    fprintf(stderr, "%llu transfers committed, %llu deadlocks, %llu conflicts, %u pages, %u overflow pages\n", (unsigned long long)done_count,
+            (unsigned long long)deadlocks, (unsigned long long)conflicts, pages, long_pages);
     fixture_close();
-    return failures != 0;
+    return verdict("heap_stress", threads, (uint64_t)threads * transfers, first_seed, failures);
 }

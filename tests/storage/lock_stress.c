@@ -1,21 +1,25 @@
 /* tests/storage/lock_stress.c - many threads lock tables and rows in random order: incompatible holders never meet,
- * every deadlock is found, a waiting thread can be canceled. The exit status is the verdict. */
+ * every deadlock is found, a waiting thread can be canceled. The exit status is the verdict.
+ *
+ *     lock_stress [threads [rounds [seed]]] */
 #include "tests/storage/heap_fixture.h"
 
 #include "base/atomic.h"
 #include "base/hash.h"
+#include "tests/verdict.h"
 
 enum { TABLES = 4, ROWS = 6 };
 static _Atomic int held[TABLES][9];
 static _Atomic uint64_t deadlocks, granted, failures, canceled;
 static uint32_t rounds = 3000;
+static uint64_t first_seed = 1;
 #define CHECK(condition) do { if (!(condition)) { fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); atomic_fetch_add(&failures, 1); } } while (0)
 
 static const char *const conflicts[9] = {"", "00000001", "00000011", "00001111", "00011111", "00110111", "00111111", "01111111", "11111111"};
 
 static void locker(void *argument)
 {
-    uint64_t seed = (uintptr_t)argument + 17;
+    uint64_t seed = (uintptr_t)argument + first_seed * 17;
     struct txn_slot *slot;
     MUST(txn_slot_open(store, 500 + (int32_t)(uintptr_t)argument, &slot));
     for (uint32_t i = 0; i < rounds; i++) {
@@ -56,7 +60,7 @@ static void locker(void *argument)
 static uint64_t rows[ROWS];
 static void row_locker(void *argument)
 {
-    uint64_t seed = (uintptr_t)argument + 99;
+    uint64_t seed = (uintptr_t)argument + first_seed * 99;
     struct txn_slot *slot;
     MUST(txn_slot_open(store, 600 + (int32_t)(uintptr_t)argument, &slot));
     for (uint32_t i = 0; i < rounds / 4; i++) {
@@ -149,6 +153,8 @@ int main(int argc, char **argv)
     uint32_t threads = argc > 1 ? (uint32_t)atoi(argv[1]) : 6;
     if (argc > 2)
         rounds = (uint32_t)atoi(argv[2]);
+    if (argc > 3)
+        first_seed = strtoull(argv[3], NULL, 10);
     fixture_open(128);
     cross_locks();
     cancel();
@@ -162,10 +168,10 @@ int main(int argc, char **argv)
             started[i] = thread_start("locker", kind ? row_locker : locker, (void *)(uintptr_t)i);
         for (uint32_t i = 0; i < threads && i < 32; i++)
             thread_join(started[i]);
-        printf("%s: %llu granted, %llu deadlocks\n", kind ? "rows" : "tables", (unsigned long long)granted, (unsigned long long)deadlocks);
+        fprintf(stderr, "%s: %llu granted, %llu deadlocks\n", kind ? "rows" : "tables", (unsigned long long)granted, (unsigned long long)deadlocks);
     }
     CHECK(lock_sights(store, NULL, 0) == 0);
     CHECK(!lock_row_any(store, heap.file));
     fixture_close();
-    return failures != 0;
+    return verdict("lock_stress", threads, (uint64_t)threads * (rounds + rounds / 4), first_seed, failures);
 }

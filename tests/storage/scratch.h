@@ -10,6 +10,7 @@
 
 #include "base/latch.h"
 #include "storage/store.h"
+#include "tests/switches.h"
 
 static char scratch_path[64];
 
@@ -49,7 +50,7 @@ static inline void half_store_open(struct store *store, uint64_t frames, lsn_t s
     if (!file_exists(store->files, 1000))
         MUST(file_create(store->files, 1000));
     MUST(wal_open(&(struct wal_options){ .directory = scratch_name("wal"), .ring_bytes = 4u << 20 }, start ? start : WAL_START, &store->wal));
-    MUST(pool_open(&(struct pool_options){ .files = store->files, .wal = store->wal, .bytes = frames * PAGE_BYTES, .partitions = 16 }, &store->pool));
+    MUST(pool_open(&(struct pool_options){ .files = store->files, .wal = store->wal, .bytes = frames * PAGE_BYTES, .partitions = switch_partitions() }, &store->pool));
 }
 
 static inline void half_store_close(struct store *store)

@@ -5,6 +5,7 @@
 #include "base/atomic.h"
 #include "base/hash.h"
 #include "tests/storage/scratch.h"
+#include "tests/verdict.h"
 
 #define CHECK(condition) do { if (!(condition)) { fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); abort(); } } while (0)
 
@@ -29,7 +30,7 @@ static void append_many(void *argument)
             wal_flush(job->wal, end);
             CHECK(wal_flushed(job->wal) >= end);
         }
-        if (random_next(&job->seed) % 64 == 0)
+        if (random_next(&job->seed) % 64 == 0 && !switch_given("crab.group_commit"))
             atomic_store(&wal_group_commit, random_next(&job->seed) % 2);
         if (random_next(&job->seed) % 512 == 0)
             wal_move_redo_point(job->wal);
@@ -73,5 +74,5 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < threads; i++)
         CHECK(next[i] == records);
     scratch_close();
-    return 0;
+    return verdict("wal_stress", threads, (uint64_t)threads * records, seed, 0);
 }

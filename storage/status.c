@@ -197,7 +197,8 @@ enum status txn_outcome(struct store *store, xid_t xid, enum txn_state *state, l
             return STATUS_OK;
         latch_acquire(&table->latch, LATCH_EXCLUSIVE);
         struct txn_slot *slot = txn_slot_of(table, view.top);
-        if (slot && atom_load(&slot->in_flight) != 0)
+        uint64_t in_flight = slot ? atom_load(&slot->in_flight) : 0;
+        if (in_flight != 0 && !(in_flight & IN_FLIGHT_STORED))   /* stored: it can be read */
             limit_await(table);
         latch_release(&table->latch);
     }

@@ -8,9 +8,10 @@
  *    stored). COMMIT is acknowledged only when the limit has reached it: so what a client was told is in every later
  *    snapshot, and no snapshot holds what a crash could take back.
  * 2. Before its record is reserved, a commit publishes wal_next() in its slot (in_flight), a bound below its number;
- *    the reservation replaces that by the number itself. The limit is the highest finished number, but below every
- *    in_flight. A commit that a scan of the slots misses has not reserved yet, so its number is above every number
- *    that was finished by then.
+ *    the reservation replaces that by the number itself, and a bit is added once the outcome is stored. Who moves the
+ *    limit reads the slots: it goes to the highest number of those that are finished, below all that are not, and so
+ *    takes along the whole group that one flush has served; each of them finds that done. A commit that the scan
+ *    misses has not reserved yet, so its number is above what was flushed, and reserved, before the scan.
  * 3. A snapshot is announced (slot.announced) and then the limit is read again, until both agree. The horizon reads
  *    the limit first and then the slots: it can't get past a snapshot that it failed to see.
  * 4. An id is in its slot before it is on any page (given out under the table's latch), and its outcome is on the
@@ -97,7 +98,6 @@ void txn_recovered(struct store *store, xid_t next_xid, lsn_t limit)
     struct txn_table *table = store->txns;
     table->first_xid = next_xid < XID_FIRST ? XID_FIRST : next_xid;
     atom_store(&table->next_xid, table->first_xid);
-    table->max_finished = limit;
     atom_store(&table->limit, limit);
     table->generation = atom_add(&generations, 1) + 1;   /* forget what was looked up before */
 }
@@ -381,13 +381,19 @@ static void txn_over(struct txn *txn, bool committed)
 /* Rule 1: moves the limit as far as rule 2 allows. The table is latched. */
 static void move_limit(struct txn_table *table)
 {
-    lsn_t limit = table->max_finished;
+    lsn_t flushed = wal_flushed(table->store->wal), reserved = wal_next(table->store->wal);
+    lsn_t limit = 0, below = UINT64_MAX;
     uint32_t high = atom_load(&table->slot_high);
     for (uint32_t i = 0; i < high; i++) {
-        lsn_t in_flight = atom_load(&table->slots[i].in_flight);
-        if (in_flight && in_flight - 1 < limit)
-            limit = in_flight - 1;
+        uint64_t in_flight = atom_load(&table->slots[i].in_flight);
+        lsn_t number = in_flight & ~(IN_FLIGHT_STORED | IN_FLIGHT_LAZY);
+        if ((in_flight & IN_FLIGHT_STORED) && number <= (in_flight & IN_FLIGHT_LAZY ? reserved : flushed))
+            limit = number > limit ? number : limit;
+        else if (in_flight && number - 1 < below)
+            below = number - 1;
     }
+    if (limit > below)
+        limit = below;
     if (limit > atom_load(&table->limit))
         atom_store(&table->limit, limit);
 }
@@ -395,23 +401,23 @@ static void move_limit(struct txn_table *table)
 static void await_limit(struct txn *txn, lsn_t number)
 {
     struct txn_table *table = txn->store->txns;
-    latch_acquire(&table->latch, LATCH_EXCLUSIVE);
-    atom_store(&txn->slot->in_flight, 0);
-    if (number > table->max_finished)
-        table->max_finished = number;
-    move_limit(table);
-    if (table->waiting)
-        condition_wake_all(&table->limit_moved);
-    latch_release(&table->latch);
+    if (atom_load(&table->limit) < number) {
+        latch_acquire(&table->latch, LATCH_EXCLUSIVE);
+        move_limit(table);
+        if (table->waiting)
+            condition_wake_all(&table->limit_moved);
+        latch_release(&table->latch);
+    }
     /* Who is before us is often about to finish: sleeping and being woken would take longer. */
     for (int spin = spin_count(LIMIT_SPINS); spin > 0 && atom_load(&table->limit) < number; spin--)
         spin_pause();
-    if (atom_load(&table->limit) >= number)
-        return;
-    latch_acquire(&table->latch, LATCH_EXCLUSIVE);
-    while (atom_load(&table->limit) < number)
-        limit_await(table);
-    latch_release(&table->latch);
+    if (atom_load(&table->limit) < number) {
+        latch_acquire(&table->latch, LATCH_EXCLUSIVE);
+        while (atom_load(&table->limit) < number)
+            limit_await(table);
+        latch_release(&table->latch);
+    }
+    atom_store(&txn->slot->in_flight, 0);
 }
 
 enum status txn_commit(struct txn *txn)
@@ -457,12 +463,12 @@ enum status txn_commit(struct txn *txn)
     struct mtr mtr;
     mtr_begin(&mtr, store, txn->top);
     mtr_join(&mtr, &ref);
-    lsn_t below = wal_next(store->wal);
-    atom_store(&slot->in_flight, below ? below : 1);             /* rule 2 */
+    atom_store(&slot->in_flight, wal_next(store->wal));          /* rule 2 */
     atom_store(&slot->running, XID_NONE);
     mtr_write_lsn(&mtr, ref.bytes, status_offset(txn->top));
     lsn_t number = mtr_commit_as(&mtr, WAL_END, drops, drop_count * (uint32_t)sizeof *drops, &slot->in_flight);
     free(drops);
+    atom_store(&slot->in_flight, number | IN_FLIGHT_STORED | (txn->synchronous ? 0 : IN_FLIGHT_LAZY));
     point("txn.stored");
     if (txn->synchronous)
         wal_flush(store->wal, number);

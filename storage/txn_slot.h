@@ -63,6 +63,8 @@ struct txn_slot {
     _Atomic uint64_t serial;                 /* which transaction of this slot */
     _Atomic int64_t  start_us;
     _Alignas(64) _Atomic uint64_t in_flight; /* its commit record's end or, before that is known, a bound below it; 0: not committing */
+#define IN_FLIGHT_STORED UINT64_C(1)         /* added to it: its outcome is on the status page, ... */
+#define IN_FLIGHT_LAZY   UINT64_C(2)         /* ... and that is enough (synchronous_commit = off) */
     _Atomic uint64_t top;                    /* id of the transaction here, until it is wholly over */
     _Atomic uint64_t running;                /* the same, but 0 as soon as its end has begun */
     _Atomic uint32_t rollbacks;              /* savepoint rollbacks: who waits for one of its ids looks again */
@@ -95,9 +97,8 @@ struct txn_table {
 
     /* written by every commit: `limit`, which every snapshot reads, has a cache line to itself */
     _Alignas(64) _Atomic uint64_t limit;
-    _Alignas(64) struct latch latch;         /* rank TXN: giving out ids and slots, max_finished, moving the limit */
+    _Alignas(64) struct latch latch;         /* rank TXN: giving out ids and slots, moving the limit */
     _Atomic uint64_t next_xid;
-    lsn_t    max_finished;                   /* the highest commit number that is stored (and flushed) */
     uint32_t waiting;                        /* threads that wait for limit_moved */
     struct condition limit_moved;
     _Alignas(64) _Atomic uint32_t hints[RUNNING_HINTS];   /* where an id's is: hint_of() */

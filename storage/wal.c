@@ -7,13 +7,16 @@
  * 1. `ring_latch` guards the reservation: next, redo point, the row of insertions. A few instructions long.
  * 2. An insertion that was reserved only copies: it waits for nothing. So the leader may wait for it.
  * 3. One thread at a time leads (`leading`, guarded by flush_latch). Only the leader moves complete, written and
- *    flushed, and it holds no latch while it writes and syncs.
+ *    flushed, and it holds no latch while it writes and syncs. As it begins it promises all that is reserved by then
+ *    (leading_to): who needs no more waits for this round, others for the next. So the end of a round wakes those whom it
+ *    served, and of the next one thread, which leads it and takes the rest along.
  * 4. The ring keeps what isn't written, and the block in which `written` lies: the files are written in whole
  *    blocks, the last one from a copy that is filled up with zeros and written again when it has grown.
  * 5. A reader stops at the first record that isn't whole. What lies behind the end found by recovery is erased
  *    before anything is appended, so that an older record can never follow a newer one.
  *
- * A segment is filled with zeros when it is made, so that a flush changes no metadata of the file system; the thread
+ * A segment is filled with zeros when it is made, so that a flush changes no metadata of the file system, and what is synced at
+ * once is written around the page cache, where the file system can do that: both save time. The thread
  * `wal writer` makes the next one ahead, and flushes what commits with synchronous_commit = off left behind. */
 #include "storage/wal.h"
 
@@ -65,12 +68,14 @@ struct wal {
 
     _Alignas(64) struct latch flush_latch;  /* WAL_FLUSH: */
     _Atomic bool leading;
-    struct condition led;                   /* a leader has stepped down */
+    lsn_t    leading_to;                    /* what the leader promised */
+    uint64_t round;                         /* rounds led so far */
+    struct condition led[2];                /* the end of round n is awaited in n % 2 */
 
     _Alignas(64) _Atomic uint64_t completed;   /* the leader's: insertions known to be copied, ... */
     lsn_t complete;                         /* ... and where the last of them ends */
     _Atomic lsn_t written, flushed;
-    int      segment_fd;                    /* of segment_number; -1 when none */
+    int      segment_fd, direct_fd;         /* of segment_number; -1 when none. direct_fd: around the page cache */
     uint64_t segment_number;
 
     struct latch copy_latch;                /* LEAF: pairs an insertion that is AWAITED with its leader */
@@ -137,6 +142,8 @@ static void segment_turn(struct wal *wal, uint64_t number)
         segment_sync(wal);
         disk->close(wal->segment_fd);
     }
+    if (wal->direct_fd >= 0)
+        disk->close(wal->direct_fd);
     char path[PATH_MAX];
     segment_path(wal->directory, number, path);
     int error = 0;
@@ -147,20 +154,27 @@ static void segment_turn(struct wal *wal, uint64_t number)
     wal->segment_fd = disk->open(path, O_RDWR);
     if (wal->segment_fd < 0)
         panic("could not open write-ahead log segment %016llx: %s", (unsigned long long)number, strerror(errno));
+    wal->direct_fd = disk->open(path, O_RDWR | O_DIRECT);
     wal->segment_number = number;
     condition_wake_all(&wal->writer_wake);                     /* time to make the next one */
 }
 
-/* Writes whole blocks of one segment. */
-static void segment_write(struct wal *wal, lsn_t at, struct iovec *parts, int count)
+/* Writes whole blocks of one segment. `direct`: they will be synced at once. */
+static void segment_write(struct wal *wal, lsn_t at, struct iovec *parts, int count, bool direct)
 {
     segment_turn(wal, at / WAL_SEGMENT_BYTES);
+    if (wal->direct_fd < 0 || !atomic_load_explicit(&wal_fsync_enabled, memory_order_relaxed))
+        direct = false;
     off_t offset = (off_t)(at % WAL_SEGMENT_BYTES);
     int error = file_call_begin("wal.write");
     while (!error && count > 0) {
-        ssize_t done = disk->pwritev(wal->segment_fd, parts, count, offset);
+        ssize_t done = disk->pwritev(direct ? wal->direct_fd : wal->segment_fd, parts, count, offset);
         if (done < 0 && errno == EINTR)
             continue;
+        if (done < 0 && errno == EINVAL && direct) {           /* not on this file system */
+            direct = false;
+            continue;
+        }
         if (done <= 0) {
             error = done < 0 ? errno : ENOSPC;
             break;
@@ -194,7 +208,7 @@ static struct insertion *insertion_of(struct wal *wal, uint64_t number)
     return &wal->insertions[number % LANES * (INSERTIONS / LANES) + number / LANES % (INSERTIONS / LANES)];
 }
 
-static void drain(struct wal *, lsn_t upto);
+static void drain(struct wal *);
 
 bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn_t *start, lsn_t *end, _Atomic uint64_t *note)
 {
@@ -231,7 +245,7 @@ bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn
         }
         latch_release(&wal->ring_latch);
         atomic_fetch_add_explicit(&wal->ring_waits, 1, memory_order_relaxed);
-        drain(wal, at);
+        drain(wal);
     }
 
     record->lsn = at;
@@ -303,9 +317,9 @@ static void complete_upto(struct wal *wal, lsn_t upto)
 }
 
 /* Writes from `written` to target in whole blocks (rule 4). */
-static void write_upto(struct wal *wal, lsn_t target)
+static void write_upto(struct wal *wal, lsn_t target, bool direct)
 {
-    _Alignas(64) uint8_t tail[BLOCK];
+    _Alignas(BLOCK) uint8_t tail[BLOCK];
     lsn_t at = block_of(wal->written);
     while (at < target) {
         lsn_t segment_end = (at / WAL_SEGMENT_BYTES + 1) * WAL_SEGMENT_BYTES;
@@ -327,17 +341,16 @@ static void write_upto(struct wal *wal, lsn_t target)
             parts[count++] = (struct iovec){ tail, BLOCK };
             at = target;
         }
-        segment_write(wal, from, parts, count);
+        segment_write(wal, from, parts, count, direct);
     }
     atom_store(&wal->written, target);
 }
 
-static void lead(struct wal *wal, lsn_t upto, bool all, bool sync)
+static void lead(struct wal *wal, lsn_t target, bool sync)
 {
-    complete_upto(wal, upto);
-    lsn_t target = all ? wal->complete : upto;
+    complete_upto(wal, target);
     if (target > wal->written)
-        write_upto(wal, target);
+        write_upto(wal, target, sync);
     if (sync) {
         segment_sync(wal);
         atomic_fetch_add_explicit(&wal->flushes, 1, memory_order_relaxed);
@@ -346,22 +359,26 @@ static void lead(struct wal *wal, lsn_t upto, bool all, bool sync)
     }
 }
 
-/* Enters with flush_latch held; returns leading, the latch let go. */
-static void lead_begin(struct wal *wal)
+/* Leads one round. Enters with flush_latch held and returns with it let go, so that who is woken finds it free. */
+static void round_lead(struct wal *wal, lsn_t upto, bool sync)
 {
     atom_store(&wal->leading, true);
+    wal->leading_to = upto;
+    uint64_t round = wal->round;
     latch_release(&wal->flush_latch);
-}
 
-static void lead_end(struct wal *wal)
-{
+    lead(wal, upto, sync);
+
     latch_acquire(&wal->flush_latch, LATCH_EXCLUSIVE);
     atom_store(&wal->leading, false);
-    condition_wake_all(&wal->led);
+    wal->round = round + 1;
+    latch_release(&wal->flush_latch);
+    condition_wake_all(&wal->led[round % 2]);
+    condition_wake_one(&wal->led[(round + 1) % 2]);
 }
 
-/* Waits until the leader steps down. flush_latch is held. */
-static void leader_await(struct wal *wal)
+/* Waits for the end of this round, or of the next where this one does not reach upto. flush_latch is held. */
+static void round_await(struct wal *wal, lsn_t upto)
 {
     if (!atomic_load_explicit(&wal_fsync_enabled, memory_order_relaxed)) {
         latch_release(&wal->flush_latch);
@@ -371,22 +388,23 @@ static void leader_await(struct wal *wal)
         if (!wal->leading)
             return;
     }
-    condition_wait(&wal->led, &wal->flush_latch);
+    condition_wait(&wal->led[(wal->round + (upto > wal->leading_to)) % 2], &wal->flush_latch);
 }
 
-/* One flush for all who wait: whoever finds no leader leads, and takes along all that is copied by then. */
+/* One flush for all who wait: whoever finds no leader leads, and takes along all that is reserved by then. Who was woken to lead
+ * and finds its own need met wakes another in its place. */
 static void flush_grouped(struct wal *wal, lsn_t upto)
 {
     latch_acquire(&wal->flush_latch, LATCH_EXCLUSIVE);
     while (atom_load(&wal->flushed) < upto) {
-        if (wal->leading) {
-            leader_await(wal);
-            continue;
+        if (!wal->leading) {
+            round_lead(wal, atom_load(&wal->next), true);
+            return;
         }
-        lead_begin(wal);
-        lead(wal, upto, true, true);
-        lead_end(wal);
+        round_await(wal, upto);
     }
+    if (!wal->leading)
+        condition_wake_one(&wal->led[wal->round % 2]);
     latch_release(&wal->flush_latch);
 }
 
@@ -395,11 +413,8 @@ static void flush_alone(struct wal *wal, lsn_t upto)
 {
     latch_acquire(&wal->flush_latch, LATCH_EXCLUSIVE);
     while (wal->leading)
-        leader_await(wal);
-    lead_begin(wal);
-    lead(wal, upto, false, true);
-    lead_end(wal);
-    latch_release(&wal->flush_latch);
+        round_await(wal, UINT64_MAX);
+    round_lead(wal, upto, true);
 }
 
 void wal_flush(struct wal *wal, lsn_t upto)
@@ -414,16 +429,14 @@ void wal_flush(struct wal *wal, lsn_t upto)
 }
 
 /* Makes room in the ring: writes it out, without a sync. */
-static void drain(struct wal *wal, lsn_t upto)
+static void drain(struct wal *wal)
 {
     latch_acquire(&wal->flush_latch, LATCH_EXCLUSIVE);
-    if (wal->leading)
-        leader_await(wal);
-    else {
-        lead_begin(wal);
-        lead(wal, upto, true, false);
-        lead_end(wal);
+    if (!wal->leading) {
+        round_lead(wal, atom_load(&wal->next), false);
+        return;
     }
+    round_await(wal, 0);
     latch_release(&wal->flush_latch);
 }
 
@@ -451,7 +464,7 @@ static void writer_run(void *argument)
         latch_release(&wal->writer_latch);
         lsn_t next = atom_load(&wal->next);
         if (now_us() < sync_at) {
-            drain(wal, next);
+            drain(wal);
         } else {
             wal_flush(wal, next);
             sync_at = now_us() + WRITER_US;
@@ -528,7 +541,7 @@ static enum status start_at(struct wal *wal, lsn_t start)
         if (all_zeros(piece + kept, take - kept))
             continue;
         memset(piece + kept, 0, take - kept);
-        segment_write(wal, number * WAL_SEGMENT_BYTES + at, &(struct iovec){ piece, take }, 1);
+        segment_write(wal, number * WAL_SEGMENT_BYTES + at, &(struct iovec){ piece, take }, 1, false);
     }
     segment_sync(wal);
     return STATUS_OK;
@@ -547,15 +560,16 @@ enum status wal_open(const struct wal_options *options, lsn_t start, struct wal 
     latch_init(&wal->flush_latch, RANK_WAL_FLUSH, 0, 0, 0);
     latch_init(&wal->copy_latch, RANK_LEAF, 0, 0, 0);
     latch_init(&wal->writer_latch, RANK_LEAF, 0, 0, 0);
-    condition_init(&wal->led, "wal.led");
+    condition_init(&wal->led[0], "wal.led");
+    condition_init(&wal->led[1], "wal.led");
     condition_init(&wal->copied, "wal.copied");
     condition_init(&wal->writer_wake, "wal.writer");
     wal->directory = strdup(options->directory);
-    wal->segment_fd = -1;
+    wal->segment_fd = wal->direct_fd = -1;
     wal->ring_bytes = RING_MIN;
     while (wal->ring_bytes < options->ring_bytes && wal->ring_bytes < 1u << 30)
         wal->ring_bytes *= 2;
-    wal->ring = malloc(wal->ring_bytes);
+    wal->ring = aligned_alloc(BLOCK, wal->ring_bytes);
     wal->complete = wal->opened = start;
     atomic_init(&wal->next, start);
     atomic_init(&wal->redo, start);
@@ -591,6 +605,8 @@ void wal_close(struct wal *wal)
     }
     if (wal->segment_fd >= 0)
         disk->close(wal->segment_fd);
+    if (wal->direct_fd >= 0)
+        disk->close(wal->direct_fd);
     free(wal->ring);
     free(wal->directory);
     free(wal);

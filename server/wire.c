@@ -100,7 +100,9 @@ static enum wake receive(struct wire *wire, uint64_t deadline_us, unsigned inter
     uint8_t *at = wire->in + wire->in_end;
     size_t room = wire->in_capacity - wire->in_end;
     if (deadline_us == 0 && interrupts == INTERRUPT_TERMINATE) {
+        thread_waits_for("fd.read");
         *got = recv(wire->fd, at, room, 0);
+        thread_waits_for(NULL);
         return *got <= 0 && (thread_interrupts() & interrupts) ? WAKE_INTERRUPTED : WAKE_SIGNALED;
     }
     if (thread_interrupts() & interrupts)

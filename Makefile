@@ -33,6 +33,10 @@ $(BUILD)/%.o: %.c
 	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/bench/generate: $(BUILD)/bench/generate.o
 	$(CC) $(CFLAGS) -o $@ $^
+$(BUILD)/bench/latches: $(BUILD)/bench/latches.o $(BUILD)/libcrab.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/bench/hooks: $(BUILD)/bench/hooks.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard base/*.c storage/*.c btree/*.c))
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/bench/floor: $(BUILD)/bench/floor.o
 	$(CC) $(CFLAGS) -o $@ $^ -lpthread
 # The engines beside ours: whichever of them has its header here (the others are left out, and the program says so).
@@ -51,6 +55,18 @@ $(TOOLS): $(BUILD)/%: $(BUILD)/%.o
 INTERLEAVE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/interleave/*.c))
 $(BUILD)/tests/interleave/interleave: $(INTERLEAVE) $(BUILD)/libcrab.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+# A grader a lesson: the lesson's files and grading.c, with the student's exercise.c, or with one of solutions/.
+LESSONS = $(patsubst course/%/,%,$(wildcard course/[1-9]-*/))
+define lesson
+GRADER_$(1) = $$(patsubst %.c,$$(BUILD)/%.o,course/grading.c $$(filter-out %/exercise.c,$$(wildcard course/$(1)/*.c))) $$(BUILD)/libcrab.a
+$$(BUILD)/course/$(1)/grade: $$(BUILD)/course/$(1)/exercise.o $$(GRADER_$(1))
+	$$(CC) $$(CFLAGS) -o $$@ $$^ $$(LDLIBS)
+$$(patsubst %.c,$$(BUILD)/%,$$(wildcard course/$(1)/solutions/*.c)): $$(BUILD)/%: $$(BUILD)/%.o $$(GRADER_$(1))
+	$$(CC) $$(CFLAGS) -o $$@ $$^ $$(LDLIBS)
+endef
+$(foreach one,$(LESSONS),$(eval $(call lesson,$(one))))
+GRADERS = $(LESSONS:%=$(BUILD)/course/%/grade) $(patsubst %.c,$(BUILD)/%,$(wildcard course/*/solutions/*.c))
 
 # The same server on a disk that forgets (tests/server/power.sh), and with a wrong-result bug planted (tests/sql/random.sh): the
 # objects that differ stand before the library.
@@ -83,7 +99,7 @@ run:                              ## build, load the sample database, open psql 
 
 test:                             ## unit tests, SQL against SQLite, sessions, protocol, crashes (under 10 minutes)
 	@base/packages.sh test
-	@+$(MAKE) --no-print-directory -s -j2 all units variants
+	@+$(MAKE) --no-print-directory -s -j2 all units graders variants
 	@BUILD=$(BUILD) CC=$(CC) tests/run.sh
 
 crash:                            ## the full crash tests: 20 kills under load, 200 power losses
@@ -111,6 +127,17 @@ bench-pgbench:                    ## pgbench on Crabtree, PostgreSQL and a serve
 	@+$(MAKE) --no-print-directory -s -j2 all $(BUILD)/bench/floor
 	@BUILD=$(BUILD) bench/pgbench.sh
 
+bench-latches:                    ## each switch of the latch layers, its settings side by side: tables and curves
+	@base/packages.sh bench
+	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/bench/latches
+	@BUILD=$(BUILD) bench/latches.sh
+
+bench-hooks:                      ## what the hooks' branch costs a B+Tree look-up when it is off
+	@base/packages.sh bench
+	@+$(MAKE) --no-print-directory -s -j2 BUILD=$(BUILD)-hooks EXTRA_CFLAGS="-falign-functions=64" $(BUILD)-hooks/bench/hooks
+	@+$(MAKE) --no-print-directory -s -j2 BUILD=$(BUILD)-nohooks EXTRA_CFLAGS="-falign-functions=64 -DCRAB_NO_HOOKS" $(BUILD)-nohooks/bench/hooks
+	@BUILD=$(BUILD) bench/hooks.sh
+
 bench-btree:                      ## our B+Tree beside LMDB, Berkeley DB, WiredTiger and SQLite
 	@base/packages.sh bench
 	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/bench/btree
@@ -120,6 +147,11 @@ interleave:                       ## every interleaving from a seed: SCENARIO=, 
 	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/tests/interleave/interleave
 	@$(BUILD)/tests/interleave/interleave SCENARIO=$(SCENARIO) N=$(N) SEED=$(SEED) POLICY=$(POLICY)
 
+grade:                            ## make grade N=1..5: grade that lesson's exercise.c (TRIAL=, SEED=, POLICY=, SEEDS=)
+	@+$(MAKE) --no-print-directory -s -j2 $(patsubst %,$(BUILD)/course/%/grade,$(filter $(N)-%,$(LESSONS)))
+	@BUILD=$(BUILD) GRADE=$(N) TRIAL=$(TRIAL) SEED=$(SEED) POLICY=$(POLICY) SEEDS=$(SEEDS) course/grade.sh
+
+graders: $(GRADERS)
 units: $(UNIT) $(STRESS) $(TOOLS) $(BUILD)/tests/interleave/interleave
 stress: $(STRESS) $(TOOLS)
 variants: $(VARIANTS)
@@ -139,6 +171,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test interleave crash tsan asan bench bench-btree bench-pgbench units stress variants lint format install clean help
+.PHONY: all run test interleave crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench grade graders units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -452,6 +452,7 @@ enum wake condition_wait_until(struct condition *condition, struct latch *latch,
     if (interruptible && atomic_load(&self->interrupts))
         return WAKE_INTERRUPTED;
 
+    point_at("condition.enter", condition, 0);  /* who changes what this thread has seen without its latch wakes nobody here */
     guard_take(&condition->guard);
     queue_add(condition, self);
     guard_drop(&condition->guard);

@@ -1,0 +1,31 @@
+/* course/2-crabbing/solutions/wrong-release-first.c - planted: lets go of the parent, then latches the child. It may have split
+ * meanwhile (trial: search). */
+#include "course/2-crabbing/tree.h"
+
+struct node *descend_shared(struct tree *tree, int key)
+{
+    struct node *node = tree->meta;
+    node_acquire(node, LATCH_SHARED);
+    while (!node_is_leaf(node)) {
+        struct node *child = node_child(node, key);
+        node_release(node);
+        node_acquire(child, LATCH_SHARED);
+        node = child;
+    }
+    return node;
+}
+
+void descend_exclusive(struct tree *tree, int key, struct path *path)
+{
+    struct node *node = tree->meta;
+    node_acquire(node, LATCH_EXCLUSIVE);
+    path->nodes[path->count++] = node;
+    while (!node_is_leaf(node)) {
+        node = node_child(node, key);
+        node_acquire(node, LATCH_EXCLUSIVE);
+        if (node_is_safe(node))
+            while (path->count > 0)
+                node_release(path->nodes[--path->count]);
+        path->nodes[path->count++] = node;
+    }
+}

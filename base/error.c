@@ -7,6 +7,7 @@
  * The last statuses of the table are answers between our own floors, given on hot paths (a latch that could not be
  * had, no more rows wanted): with a NULL format they allocate nothing. */
 #include "base/error.h"
+#include "base/latch.h"
 #include "base/scheduler.h"
 
 #include <stdarg.h>
@@ -178,15 +179,16 @@ void panic(const char *format, ...)
 void log_line(const char *level, const char *format, ...)
 {
     char line[2048];
-    struct timespec now;
     struct tm parts;
 
-    if (scheduler_scheduled() && strcmp(level, "LOG") == 0)
+    bool scheduled = scheduler_scheduled(); /* then the same seed prints the same bytes */
+    if (scheduled && strcmp(level, "LOG") == 0)
         return; /* thousands of runs would each tell of their checkpoints */
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &parts);
+    int64_t now = wall_us();
+    time_t second = (time_t)(now / 1000000);
+    gmtime_r(&second, &parts);
     size_t length = strftime(line, 32, "%Y-%m-%d %H:%M:%S", &parts);
-    length += (size_t)snprintf(line + length, 64, ".%03ld UTC [%d] %s:  ", now.tv_nsec / 1000000, (int)gettid(), level);
+    length += (size_t)snprintf(line + length, 64, ".%03d UTC [%d] %s:  ", (int)(now % 1000000 / 1000), scheduled ? 0 : (int)gettid(), level);
 
     va_list args;
     va_start(args, format);

@@ -136,6 +136,103 @@ Test(scheduler, an_hour_passes_at_once_when_nobody_can_run)
     }
 }
 
+/* ---- Descriptors, interrupts, detached threads ---- */
+
+static int pipe_ends[2];
+static enum wake first_wake, second_wake, third_wake;
+static struct thread *reader;
+
+static void wait_for_pipe(void *argument)
+{
+    (void)argument;
+    first_wake = thread_wait_fd(pipe_ends[0], false, now_us() + 60000000, 0);            /* long before anybody writes */
+    second_wake = thread_wait_fd(pipe_ends[0], false, 0, 0);
+    char byte;
+    cr_assert_eq(read(pipe_ends[0], &byte, 1), 1);
+    third_wake = thread_wait_fd(pipe_ends[0], false, 0, INTERRUPT_CANCEL);
+}
+
+static void write_and_interrupt(void *argument)
+{
+    (void)argument;
+    sleep_us(120000000);
+    cr_assert_eq(write(pipe_ends[1], "x", 1), 1);
+    sleep_us(1000);
+    thread_interrupt(reader, INTERRUPT_CANCEL);
+}
+
+static void fill_box_detached(void *argument)
+{
+    fill_box(argument);
+}
+
+static void descriptors(void *argument)
+{
+    (void)argument;
+    scheduler_interleave(true);
+    reader = thread_start("reader", wait_for_pipe, NULL);
+    struct thread *writer = thread_start("writer", write_and_interrupt, NULL);
+    thread_detach(thread_start("detached", fill_box_detached, (void *)5));
+    thread_join(reader);
+    thread_join(writer);
+}
+
+Test(scheduler, waits_for_descriptors_end_by_data_by_deadline_and_by_interrupt)
+{
+    latch_init(&box_latch, RANK_LEAF, 0, 0, 0);
+    condition_init(&box_filled, "box");
+    cr_assert_eq(pipe(pipe_ends), 0);
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct scheduler_result result;
+        first_wake = second_wake = third_wake = WAKE_SIGNALED;
+        scheduler_run(&(struct scheduler_options){.name = "pipe", .seed = seed, .policy = seed % 2 ? SCHEDULER_PCT : SCHEDULER_RANDOM}, descriptors, NULL, &result);
+        cr_assert_eq(first_wake, WAKE_TIMEOUT);
+        cr_assert_eq(second_wake, WAKE_SIGNALED);
+        cr_assert_eq(third_wake, WAKE_INTERRUPTED);
+    }
+}
+
+/* Two wait on one condition and one is woken: either may be first to take what came, and some seed shows each. */
+
+static int taken_by[2];
+
+static void take_from_box(void *argument)
+{
+    latch_acquire(&box_latch, LATCH_EXCLUSIVE);
+    while (box == 0)
+        condition_wait(&box_filled, &box_latch);
+    taken_by[(uintptr_t)argument] = box--;
+    latch_release(&box_latch);
+}
+
+static void two_takers(void *argument)
+{
+    (void)argument;
+    box = 0;
+    latch_init(&box_latch, RANK_LEAF, 0, 0, 0);
+    condition_init(&box_filled, "box");
+    scheduler_interleave(true);
+    struct thread *a = thread_start("a", take_from_box, (void *)0), *b = thread_start("b", take_from_box, (void *)1);
+    latch_acquire(&box_latch, LATCH_EXCLUSIVE);
+    box = 2;
+    condition_wake_all(&box_filled);
+    latch_release(&box_latch);
+    thread_join(a);
+    thread_join(b);
+}
+
+Test(scheduler, either_of_two_waiters_may_be_the_first)
+{
+    int first[2] = {0, 0};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct scheduler_result result;
+        scheduler_run(&(struct scheduler_options){.name = "takers", .seed = seed, .policy = seed % 2 ? SCHEDULER_PCT : SCHEDULER_RANDOM}, two_takers, NULL, &result);
+        cr_assert_eq(taken_by[0] + taken_by[1], 3);
+        first[taken_by[0] == 2 ? 0 : 1]++;
+    }
+    cr_assert(first[0] > 5 && first[1] > 5, "%d and %d", first[0], first[1]);
+}
+
 /* ---- What is reported ---- */
 
 static struct latch left, right;

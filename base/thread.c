@@ -20,6 +20,7 @@
 #include "base/latch.h"
 #include "base/arena.h"
 #include "base/atomic.h"
+#include "base/mutant.h"
 #include "base/step.h"
 #include "base/thread.h"
 
@@ -453,10 +454,15 @@ enum wake condition_wait_until(struct condition *condition, struct latch *latch,
         return WAKE_INTERRUPTED;
 
     point_at("condition.enter", condition, 0);  /* who changes what this thread has seen without its latch wakes nobody here */
+    if (MUTANT(CONDITION_JOINED_LATE)) {
+        latch_release(latch);
+        point_at("condition.wait", condition, 0);
+    }
     guard_take(&condition->guard);
     queue_add(condition, self);
     guard_drop(&condition->guard);
-    latch_release(latch);
+    if (!MUTANT(CONDITION_JOINED_LATE))
+        latch_release(latch);
     const struct wait_hooks *hooks = interruptible ? thread_wait_hooks : NULL;
     if (hooks)
         hooks->before();

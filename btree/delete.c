@@ -10,6 +10,7 @@
  * 4. So a page may be given out again at once: whoever still has its number finds a page that does not begin at the
  *    fence that it looks for. A free page keeps its kind of place: it becomes a leaf again. */
 #include "btree/node.h"
+#include "base/mutant.h"
 #include <stdlib.h>
 
 static enum status find_leaf(const struct btree *tree, const struct bound *bound, struct page_ref *leaf)
@@ -31,10 +32,12 @@ static enum status left_of(const struct btree *tree, uint32_t page, struct page_
     if (status)
         return status;
     uint32_t number = node_of(&ref)->left;
+    if (!MUTANT(SIBLING_AWAITED_LEFT))
+        pool_release(&ref);
+    status = number ? leaf_fetch_if(tree, number, LATCH_EXCLUSIVE, left, good) : STATUS_OK;
     pool_release(&ref);
     if (!number)
         return STATUS_OK;
-    status = leaf_fetch_if(tree, number, LATCH_EXCLUSIVE, left, good);
     if (!status && *good && node_of(left)->right != page) {
         pool_release(left);
         *good = false;
@@ -111,7 +114,7 @@ static enum status remove_empty(const struct btree *tree, xid_t xid, const struc
     node_widen(&mtr, taker, &low, &high);
     if (left.frame)
         node_set_right(&mtr, node_of(&left), right.frame ? right.id.page : 0);
-    if (right.frame)
+    if (right.frame && !MUTANT(LINK_MENDED_ON_ONE_SIDE))
         node_set_left(&mtr, node_of(&right), left.frame ? left.id.page : 0);
     if (index > 0)
         node_remove(&mtr, above, index);

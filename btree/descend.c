@@ -15,6 +15,7 @@
  *    a leaf that begins at the very fence that is looked for. */
 #include "btree/node.h"
 #include "base/hash.h"
+#include "base/mutant.h"
 
 _Atomic uint32_t btree_latching = BTREE_OPTIMISTIC;
 
@@ -118,7 +119,10 @@ enum status descend_shared(const struct btree *tree, const struct bound *bound, 
     while (node_of(&at)->level) {
         const struct node *node = node_of(&at);
         uint16_t level = node->level - 1;
-        status = node_fetch(tree, node_child(node, node_child_index(node, bound)), level, level ? LATCH_SHARED : mode, &child);
+        uint32_t next = node_child(node, node_child_index(node, bound));
+        if (MUTANT(PARENT_RELEASED_EARLY))
+            pool_release(&at);
+        status = node_fetch(tree, next, level, level ? LATCH_SHARED : mode, &child);
         pool_release(&at);
         if (status)
             return status;
@@ -201,6 +205,8 @@ enum status leaf_at(const struct btree *tree, uint32_t page, const struct bound 
             return status;
         if (is_leaf) {
             struct fence low = node_low(node_of(leaf));
+            if (MUTANT(FENCE_NOT_LOOKED_AT))
+                return STATUS_OK;
             if (bound->kind == BOUND_FIRST ? low.open : !low.open && fence_compare(&low, bound->bytes, bound->length, bound->row) == 0)
                 return STATUS_OK;
             pool_release(leaf);
@@ -225,7 +231,7 @@ static bool node_safe(const struct btree *tree, const struct node *node, uint32_
 {
     if (node->level == 0)
         return node_has_room(node, key_length, BTREE_ENTRIES(tree));
-    return node->count < BTREE_ENTRIES(tree)
+    return node->count < BTREE_ENTRIES(tree) + MUTANT(CHILD_CALLED_SAFE)
         && sizeof(struct slot) + node_fixed_bytes(node->level) + BTREE_KEY_MAX <= node_gap(node) + (uint32_t)node->garbage;
 }
 

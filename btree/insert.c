@@ -18,6 +18,7 @@
  * 5. With many equal keys the entry's place may be in a later leaf than the first, whose parents we do not hold. If that
  *    one is full, all is let go, room is made there (a split without an insert), and the insert starts again. */
 #include "btree/node.h"
+#include "base/mutant.h"
 #include <stdlib.h>
 
 enum outcome { DONE, FULL, FULL_FURTHER, CONFLICT, WAIT };
@@ -272,7 +273,8 @@ static enum status split_and_insert(struct insert *in, struct path *path, uint32
         node_encode(new_root.bytes, &image);
         uint32_t root[2] = { new_root.id.page, path->root_level + 1u };
         mtr_join(&mtr, &path->meta);
-        mtr_write(&mtr, path->meta.bytes, offsetof(struct meta, root), root, sizeof root);
+        if (!MUTANT(META_FORGOTTEN))
+            mtr_write(&mtr, path->meta.bytes, offsetof(struct meta, root), root, sizeof root);
         root_remember(tree, root[0], (uint16_t)root[1]);
         path->meta.frame = NULL;
     }
@@ -400,6 +402,10 @@ static enum status insert_in_leaf(struct insert *in, struct page_ref *leaf, uint
             goto done;
         if (there)
             goto done;
+        if (MUTANT(UNIQUE_IN_TWO_HOLDS)) {
+            pool_unlatch(leaf);
+            pool_latch(leaf, LATCH_EXCLUSIVE);
+        }
     }
     struct page_ref *target = further.frame ? &further : leaf;
     struct node *node = node_of(target);

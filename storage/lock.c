@@ -16,6 +16,7 @@
 #include "storage/lock_graph.h"
 
 #include "base/hash.h"
+#include "base/mutant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -201,7 +202,8 @@ static void object_serve(struct object_lock *object)
             object_grant(object, w->slot, w->mode);
             *link = w->next;
             atom_store(&w->slot->wait.satisfied, true);
-            condition_wake_one(&w->granted);
+            if (!MUTANT(GRANTED_IN_SILENCE))
+                condition_wake_one(&w->granted);
             continue;
         }
         wanted_ahead |= 1u << w->mode;
@@ -361,7 +363,8 @@ static enum status object_wait(struct txn *txn, struct object_part *part, struct
         while (*link != &me)
             link = &(*link)->next;
         *link = me.next;
-        object_serve(object);
+        if (!MUTANT(QUEUE_NOT_SERVED))
+            object_serve(object);
         object_free_if_idle(locks, part, object);
     }
     latch_release(&part->latch);
@@ -374,19 +377,21 @@ static enum status object_acquire(struct txn *txn, struct object_key key, uint8_
     struct object_part *part = part_of(locks, key);
     struct object_lock *object;
     bool strong = key.high == 0 && is_strong(mode);
-    if (strong)
+    if (strong && !MUTANT(STRONG_SAID_LATE))
         atom_add(strong_of(locks, (uint32_t)key.low), 1);
     latch_acquire(&part->latch, LATCH_EXCLUSIVE);
     enum status status = object_make(locks, part, key, &object);
     if (!status) {
         if (strong)
             fast_locks_move(txn->store->txns, object, (uint32_t)key.low);
+        if (strong && MUTANT(STRONG_SAID_LATE))
+            atom_add(strong_of(locks, (uint32_t)key.low), 1);
         bool free_now = !held_against(object, txn->slot, mode);
         uint32_t mine = modes_of(object, txn->slot);
         for (struct waiter *w = object->queue; w && free_now; w = w->next) {
             if (mine & conflicts[w->mode])
                 break;                       /* rule 1: we go ahead of this one */
-            free_now = !(conflicts[mode] & (1u << w->mode));
+            free_now = !(conflicts[mode] & (1u << w->mode)) || MUTANT(QUEUE_JUMPED);
         }
         if (free_now) {
             object_grant(object, txn->slot, mode);

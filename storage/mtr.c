@@ -21,6 +21,7 @@
 
 #include "base/atomic.h"
 #include "base/hash.h"
+#include "base/mutant.h"
 #include "storage/store.h"
 
 enum verb { VERB_WRITE = 1, VERB_MOVE, VERB_FILL, VERB_LSN, VERB_IMAGE };
@@ -303,7 +304,7 @@ lsn_t mtr_commit_as(struct mtr *mtr, enum wal_kind kind, const void *extra, uint
 
     for (uint32_t i = 0; i < mtr->page_count; i++)
         if (mtr->pages[i].changed)
-            page_header(mtr->pages[i].ref.bytes)->lsn = end;
+            page_header(mtr->pages[i].ref.bytes)->lsn = MUTANT(LSN_OF_THE_START) ? start : end;
     for (uint32_t at = 0; at < mtr->verbs_length; ) {
         struct verb_head verb;
         memcpy(&verb, mtr->buffer->verbs + at, sizeof verb);

@@ -11,6 +11,7 @@
 #include "storage/lock_graph.h"
 
 #include "base/hash.h"
+#include "base/mutant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,8 @@ void lock_row_carry(struct store *store, uint32_t file, uint64_t from, uint64_t 
     struct row_part *part = part_of(locks, hash);
     struct carried { struct txn_slot *slot; uint64_t serial; uint8_t mode; int level; } few[16], *all = few;
     uint32_t count = 0, capacity = 16;
+    if (MUTANT(ROW_LOCK_LEFT_BEHIND))
+        return;
     latch_acquire(&part->latch, LATCH_EXCLUSIVE);
     for (struct row_hold *hold = chain(part, hash); hold; hold = hold->next) {
         if (hold->row_id != from || hold->file != file)

@@ -21,6 +21,7 @@
 #include "storage/txn_slot.h"
 
 #include "storage/heap.h"
+#include "base/mutant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -275,7 +276,7 @@ static lsn_t announce(struct txn *txn)       /* rule 3 */
     do {
         limit = atom_load(&table->limit);
         atom_store(&txn->slot->announced, limit);
-    } while (atom_load(&table->limit) != limit);
+    } while (atom_load(&table->limit) != limit && !MUTANT(SNAPSHOT_NOT_READ_AGAIN));
     return limit;
 }
 
@@ -306,13 +307,15 @@ void txn_snapshot_done(struct txn *txn)
 lsn_t txn_horizon(struct store *store)
 {
     struct txn_table *table = store->txns;
-    lsn_t horizon = atom_load(&table->limit);
+    lsn_t horizon = MUTANT(HORIZON_BACKWARDS) ? SNAPSHOT_NONE : atom_load(&table->limit);
     uint32_t high = atom_load(&table->slot_high);
     for (uint32_t i = 0; i < high; i++) {
         lsn_t announced = atom_load(&table->slots[i].announced);
         if (announced < horizon)
             horizon = announced;
     }
+    if (MUTANT(HORIZON_BACKWARDS) && atom_load(&table->limit) < horizon)
+        horizon = atom_load(&table->limit);
     return horizon;
 }
 
@@ -368,11 +371,14 @@ static void txn_over(struct txn *txn, bool committed)
     end_notes(txn, 0, committed);
     atom_store(&slot->announced, SNAPSHOT_NONE);
     atom_store(&slot->running, XID_NONE);
+    if (MUTANT(SLOT_LEFT_LATE))
+        lock_graph_transaction_over(slot);
     atom_store(&slot->top, XID_NONE);
     atomic_store_explicit(&slot->start_us, 0, memory_order_relaxed);
     lock_release_all(txn);
     atom_add(&slot->serial, 1);
-    lock_graph_transaction_over(slot);
+    if (!MUTANT(SLOT_LEFT_LATE))
+        lock_graph_transaction_over(slot);
     txn->top = XID_NONE;
     txn->sub_count = 0;
     txn->level_count = 0;
@@ -389,7 +395,7 @@ static void move_limit(struct txn_table *table)
         lsn_t number = in_flight & ~(IN_FLIGHT_STORED | IN_FLIGHT_LAZY);
         if ((in_flight & IN_FLIGHT_STORED) && number <= (in_flight & IN_FLIGHT_LAZY ? reserved : flushed))
             limit = number > limit ? number : limit;
-        else if (in_flight && number - 1 < below)
+        else if (in_flight && number - 1 < below && !MUTANT(LIMIT_PASSES_IN_FLIGHT))
             below = number - 1;
     }
     if (limit > below)
@@ -463,6 +469,8 @@ enum status txn_commit(struct txn *txn)
     struct mtr mtr;
     mtr_begin(&mtr, store, txn->top);
     mtr_join(&mtr, &ref);
+    if (MUTANT(COMMIT_NOT_FLUSHED))
+        txn->synchronous = false;
     atom_store(&slot->in_flight, wal_next(store->wal));          /* rule 2 */
     atom_store(&slot->running, XID_NONE);
     mtr_write_lsn(&mtr, ref.bytes, status_offset(txn->top));

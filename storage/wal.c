@@ -30,6 +30,7 @@
 #include "base/atomic.h"
 #include "base/hash.h"
 #include "base/latch.h"
+#include "base/mutant.h"
 #include "storage/disk.h"
 #include "storage/file.h"
 
@@ -221,7 +222,7 @@ bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn
     bool quarter;
     for (;;) {
         latch_acquire(&wal->ring_latch, LATCH_EXCLUSIVE);
-        if (wal->redo != redo_seen) {
+        if (wal->redo != redo_seen && !MUTANT(REDO_POINT_NOT_ASKED)) {
             latch_release(&wal->ring_latch);
             return false;
         }
@@ -236,6 +237,8 @@ bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn
             insertion->end = at + length;
             quarter = number % (INSERTIONS / 4) == 0 || at / (wal->ring_bytes / 4) != (at + length) / (wal->ring_bytes / 4);
             atomic_store_explicit(&insertion->state, INSERTION_RESERVED, memory_order_relaxed);
+            if (MUTANT(NEXT_BEFORE_INSERTION))
+                atom_store_release(&wal->next, at + length);
             if (note)
                 atom_store_release(note, at + length);
             atom_store_release(&wal->reserved, number + 1);
@@ -306,7 +309,7 @@ static void complete_upto(struct wal *wal, lsn_t upto)
 {
     while (wal->completed < atom_load(&wal->reserved)) {
         struct insertion *insertion = insertion_of(wal, wal->completed);
-        if (atom_load_acquire(&insertion->state) != INSERTION_COPIED) {
+        if (atom_load_acquire(&insertion->state) != INSERTION_COPIED && !MUTANT(COPY_NOT_AWAITED)) {
             if (wal->complete >= upto)
                 break;
             await_copy(wal, insertion);
@@ -352,6 +355,8 @@ static void lead(struct wal *wal, lsn_t target, bool sync)
     if (target > wal->written)
         write_upto(wal, target, sync);
     if (sync) {
+        if (MUTANT(FLUSHED_BEFORE_SYNC) && wal->written > wal->flushed)
+            atom_store(&wal->flushed, wal->written);
         segment_sync(wal);
         atomic_fetch_add_explicit(&wal->flushes, 1, memory_order_relaxed);
         if (wal->written > wal->flushed)
@@ -373,8 +378,9 @@ static void round_lead(struct wal *wal, lsn_t upto, bool sync)
     atom_store(&wal->leading, false);
     wal->round = round + 1;
     latch_release(&wal->flush_latch);
-    condition_wake_all(&wal->led[round % 2]);
-    condition_wake_one(&wal->led[(round + 1) % 2]);
+    (MUTANT(ONE_COMMITTER_WOKEN) ? condition_wake_one : condition_wake_all)(&wal->led[round % 2]);
+    if (!MUTANT(NOBODY_TO_LEAD))
+        condition_wake_one(&wal->led[(round + 1) % 2]);
 }
 
 /* Waits for the end of this round, or of the next where this one does not reach upto. flush_latch is held. */

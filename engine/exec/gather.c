@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include "base/latch.h"
+#include "base/mutant.h"
 #include "engine/exec/operator.h"
 
 #define WINDOW 64
@@ -171,6 +172,12 @@ static void hand_run(struct task *task)
     ASSERT(pool_pins_held() == 0);
     if (!status && x->sink_class && x->sink_class->done && seq_scan_done(x->source))
         status = x->sink_class->done(hand->sink);
+    if (MUTANT(HOME_BEFORE_RESULT)) {
+        latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+        x->home++;
+        condition_wake_all(&x->changed);
+        latch_release(&x->latch);
+    }
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
     hand->status = status;
     if (status && status != STATUS_STOP) {
@@ -189,7 +196,8 @@ static void hand_run(struct task *task)
         seq_scan_limit(x->source, 0);    /* rule 2: claims go up, so whatever is lower is claimed already */
     }
     hand->working = false;
-    x->home++;
+    if (!MUTANT(HOME_BEFORE_RESULT))
+        x->home++;
     condition_wake_all(&x->changed);
     latch_release(&x->latch);            /* the exchange may be gone from here on */
 }
@@ -332,7 +340,7 @@ static enum status box_await(struct exchange *x, uint64_t grain, struct box **ou
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
     x->wanted = grain;
     while (box->state != DONE && !status) {
-        if (x->home == x->hand_count) {  /* all are home and the box isn't done: send them again */
+        if (x->home == x->hand_count && !MUTANT(NOBODY_SENT_AGAIN)) {  /* all are home and the box isn't done: send them again */
             latch_release(&x->latch);
             send(x);
             latch_acquire(&x->latch, LATCH_EXCLUSIVE);

@@ -8,6 +8,7 @@
  * Workers share `next`: a morsel is a run of whole grains, claimed by one atomic add (bounded by `limit`, the end
  * of the leader's window). A table that is big for the pool is read through a ring of frames. */
 #include "engine/exec/operator.h"
+#include "base/mutant.h"
 
 struct scan_node {
     struct exec_node op;
@@ -218,10 +219,12 @@ enum status seq_scan_work(struct local *local, void (*claimed)(void *, uint64_t 
     enum status status = STATUS_OK;
     while (!status) {
         uint64_t first = atom_load(&scan->next);
-        if (first >= scan->grains || first >= atom_load(&scan->limit))
+        if (first >= scan->grains || (first >= atom_load(&scan->limit) && !MUTANT(WINDOW_OVERRUN)))
             break;
         uint64_t end = first + scan->morsel < scan->grains ? first + scan->morsel : scan->grains;
-        if (!atom_cas(&scan->next, &first, end))
+        if (MUTANT(MORSEL_CLAIMED_TWICE))
+            atom_store(&scan->next, end);
+        else if (!atom_cas(&scan->next, &first, end))
             continue;
         if (claimed)
             claimed(context, first, end);

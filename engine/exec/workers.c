@@ -9,6 +9,7 @@
  * instead. */
 #include <stdlib.h>
 #include "base/latch.h"
+#include "base/mutant.h"
 #include "engine/exec/operator.h"
 
 _Atomic uint32_t exec_worker_start;
@@ -42,6 +43,10 @@ static void worker_main(void *argument)
     for (;;) {
         while (!pool.first && !pool.stopping) {
             pool.idle++;
+            if (MUTANT(TASK_MISSED)) {
+                latch_release(&pool.latch);
+                latch_acquire(&pool.latch, LATCH_EXCLUSIVE);
+            }
             condition_wait(&pool.work, &pool.latch);
             pool.idle--;
         }

@@ -156,6 +156,43 @@ static void delete_against_scans(void)
     store_end();
 }
 
+/* The number of the leaf where a scan wants to go on: it is freed, and given out again far away, before the scan comes. */
+static void free_and_take(void *far)
+{
+    delete_keys("jhl");
+    insert_keys(far);
+}
+
+static void stale_number(void)
+{
+    bool backward = scheduler_random() % 2, left = scheduler_random() % 2;
+    half_store_begin(32);
+    tree_begin(3, "bdfhjlnprtvxz");
+    go();
+    begin("free and take", free_and_take, left ? "ac" : "uw");
+    if (backward)
+        begin("backward", scan_backward, "bdfnprtvxz");
+    else
+        begin("forward", scan_forward, "bdfnprtvxz");
+    join_all();
+    tree_end(left ? "abcdfnprtvxz" : "bdfnprtuvwxz");
+    store_end();
+}
+
+/* The first leaf under a parent goes, while the leaf on its left, under another parent, splits. */
+static void leaf_goes_beside_a_split(void)
+{
+    half_store_begin(32);
+    tree_begin(3, "bdfhjlnprtvxz");
+    go();
+    begin("delete", delete_keys, "xvt");
+    begin("insert", insert_keys, "oqs");
+    begin("delete too", delete_keys, "fhj");
+    join_all();
+    tree_end("bdlnopqrsz");
+    store_end();
+}
+
 static void delete_against_delete(void)
 {
     half_store_begin(32);
@@ -382,6 +419,8 @@ const struct scenario scenarios_btree[] = {
     {"btree.delete_scan", delete_against_scans, 0, "leaves are emptied under scans both ways"},
     {"btree.delete_delete", delete_against_delete, 0, "neighbours are emptied at once"},
     {"btree.freed_leaf", freed_leaf_comes_back, 0, "a freed leaf is used again while scans have its number"},
+    {"btree.stale_number", stale_number, 0, "the leaf where a scan goes on is freed, and given out far away"},
+    {"btree.delete_split", leaf_goes_beside_a_split, 0, "the first leaf of a parent goes while its left sibling splits"},
     {"btree.insert_delete", insert_where_a_leaf_goes, 0, "an insert comes to a leaf that is being taken out"},
     {"btree.sweep", sweep_against_split_and_scan, 0, "vacuum's sweep against a split and a scan"},
     {"btree.unique", unique_race, 2, "two insert the same unique key"},

@@ -1,10 +1,12 @@
 /* tests/interleave/interleave.c - runs scenarios under the seeded scheduler.
  *
- *     interleave [SCENARIO=x] [N=n] [SEED=n] [POLICY=random|pct|exhaustive] [PROCESSES=n] [TRACE=1]
+ *     interleave [SCENARIO=x] [N=n] [SEED=n] [POLICY=random|pct|exhaustive] [PROCESSES=n] [TRACE=1] [UNTIL=failure]
  *
  * SCENARIO: all whose name begins so. Without POLICY, odd seeds run under PCT and even ones at random, seeds 1 to N;
  * scenarios that say so are then explored exhaustively as well, in at most N runs. With SEED that one is run, twice, and
  * its trace is printed. Of every sixteen seeds one is run again: its trace must be the same.
+ *
+ * UNTIL=failure: all scenarios with a few seeds, then with more, until the first that fails.
  *
  * The seeds are split over two processes, each kept on a processor of its own. A failing run ends its process, with a
  * report on stderr (base/scheduler.h). */
@@ -92,7 +94,8 @@ void store_end(void)
 static uint64_t wanted_runs = 300, wanted_seed;
 static int wanted_policy = -1;
 static unsigned processes = 2;
-static bool wanted_trace;
+static bool wanted_trace, until_failure;
+static uint64_t first_seed = 1;
 
 static void run_scenario(void *argument)
 {
@@ -156,7 +159,7 @@ static void count_run(struct shared *shared, const struct scheduler_result *resu
 static void sample(const struct scenario *scenario, struct shared *shared, unsigned process)
 {
     struct scheduler_result result, again;
-    for (uint64_t seed = process + 1; seed <= wanted_runs; seed += processes) {
+    for (uint64_t seed = first_seed + process; seed <= wanted_runs; seed += processes) {
         run_once(scenario, seed, policy_of(seed), NULL, &result);
         count_run(shared, &result);
         if (hash_u64(seed) % 16 == 0) {
@@ -275,9 +278,35 @@ static void replay(const struct scenario *scenario)
            scheduler_policy_names[policy], wanted_seed, result.steps, result.interleaved, result.threads, result.hash);
 }
 
+static void try_all(const struct scenario *scenario, unsigned *passed, unsigned *failed)
+{
+    if (wanted_policy != SCHEDULER_EXHAUSTIVE)
+        try_out(scenario, false) ? ++*passed : ++*failed;
+    if (scenario->preemptions && (wanted_policy < 0 || wanted_policy == SCHEDULER_EXHAUSTIVE))
+        try_out(scenario, true) ? ++*passed : ++*failed;
+}
+
+/* All scenarios with a few seeds, then with more, up to N, until one fails. */
+static int search_failure(const char *wanted)
+{
+    uint64_t most = wanted_runs;
+    for (wanted_runs = 32; ; wanted_runs *= 4) {
+        unsigned passed = 0, failed = 0;
+        if (wanted_runs > most)
+            wanted_runs = most;
+        for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+            for (const struct scenario *scenario = tables[t]; scenario->name && !failed; scenario++)
+                if (strncmp(scenario->name, wanted, strlen(wanted)) == 0)
+                    try_all(scenario, &passed, &failed);
+        if (failed || wanted_runs >= most)
+            return failed != 0;
+        first_seed = wanted_runs + 1;
+    }
+}
+
 static int usage(const char *name)
 {
-    fprintf(stderr, "usage: %s [SCENARIO=x] [N=n] [SEED=n] [POLICY=random|pct|exhaustive] [PROCESSES=n] [LIST=1]\n", name);
+    fprintf(stderr, "usage: %s [SCENARIO=x] [N=n] [SEED=n] [POLICY=random|pct|exhaustive] [PROCESSES=n] [LIST=1] [UNTIL=failure]\n", name);
     return 2;
 }
 
@@ -302,6 +331,8 @@ int main(int argc, char **argv)
             processes = (unsigned)atoi(value);
         else if (strcmp(argv[i], "LIST") == 0)
             list = true;
+        else if (strcmp(argv[i], "UNTIL") == 0)
+            until_failure = strcmp(value, "failure") == 0;
         else if (strcmp(argv[i], "TRACE") == 0)
             wanted_trace = true;
         else if (strcmp(argv[i], "POLICY") == 0) {
@@ -316,6 +347,9 @@ int main(int argc, char **argv)
     if (processes < 1 || processes > 16 || !wanted_runs)
         return usage(argv[0]);
 
+    if (until_failure)
+        return search_failure(wanted);
+
     unsigned passed = 0, failed = 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (const struct scenario *scenario = tables[t]; scenario->name; scenario++) {
@@ -326,12 +360,8 @@ int main(int argc, char **argv)
             else if (wanted_seed) {
                 replay(scenario);
                 passed++;
-            } else {
-                if (wanted_policy != SCHEDULER_EXHAUSTIVE)
-                    try_out(scenario, false) ? passed++ : failed++;
-                if (scenario->preemptions && (wanted_policy < 0 || wanted_policy == SCHEDULER_EXHAUSTIVE))
-                    try_out(scenario, true) ? passed++ : failed++;
-            }
+            } else
+                try_all(scenario, &passed, &failed);
         }
     if (list)
         return 0;

@@ -35,6 +35,7 @@ static void hold(uint32_t table, enum table_lock mode)
     for (int other = 1; other <= 8; other++)
         check(conflicts[mode][other - 1] == '0' || holders[table][other] == 0, "mode %d of table %u was granted while another holds mode %d", (int)mode, table, other);
     holders[table][mode]++;
+    point("scenario.holds");
 }
 
 static void note(char who) { order[strlen(order)] = who; }

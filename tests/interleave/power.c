@@ -103,7 +103,7 @@ static void undo(const struct note *note)
 }
 
 /* A block that is written again with the same bytes loses nothing, so what was there before is compared with what is. */
-bool power_unsynced(const char *path, uint64_t offset, uint64_t length)
+static bool power_unsynced(const char *path, uint64_t offset, uint64_t length)
 {
     bool lost = false;
     uint8_t *now = malloc(length);
@@ -121,11 +121,19 @@ bool power_unsynced(const char *path, uint64_t offset, uint64_t length)
     return lost;
 }
 
-bool power_unsynced_wal(const char *directory, uint64_t from, uint64_t to)
+bool power_keeps_wal(const char *directory, uint64_t from, uint64_t to)
 {
     char path[64];
+    struct wal_record head;
+    uint64_t segment = from / WAL_SEGMENT_BYTES * WAL_SEGMENT_BYTES, at = from;
     snprintf(path, sizeof path, "%s/%016llx", directory, (unsigned long long)(from / WAL_SEGMENT_BYTES));
-    return power_unsynced(path, from % WAL_SEGMENT_BYTES, to - from);
+    int fd = below->open(path, O_RDONLY);
+    check(fd >= 0, "no file %s", path);
+    for (; at < to; at += head.length)
+        if (below->preadv(fd, &(struct iovec){&head, sizeof head}, 1, (off_t)(at - segment)) != sizeof head || head.lsn != at || head.length < sizeof head)
+            break;
+    below->close(fd);
+    return at >= to && !power_unsynced(path, from - segment, to - from);
 }
 
 void power_disk_begin(void)

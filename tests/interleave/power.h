@@ -21,8 +21,8 @@ void power_fails(void);                     /* once a run */
 void power_return(uint32_t frames);
 void power_end(void);
 
-/* Would these bytes of the file be lost, if the power failed now? (Once it has: no.) */
-bool power_unsynced(const char *path, uint64_t offset, uint64_t length);
-bool power_unsynced_wal(const char *directory, uint64_t from, uint64_t to);     /* the same of a stretch of the log */
+/* Are these records of the log on the disk, and would they stay if the power failed now? `from` is where one begins, `to` where
+ * one ends. (Once the power has failed, what was written since counts as synced.) */
+bool power_keeps_wal(const char *directory, uint64_t from, uint64_t to);
 
 #endif

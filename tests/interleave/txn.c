@@ -6,6 +6,7 @@
 #include "storage/txn_slot.h"
 
 #define TXNS 3
+#define LAZY 2                              /* this one commits with synchronous_commit = off */
 
 static xid_t xids[TXNS];
 static unsigned acknowledged;               /* a bit each */
@@ -21,8 +22,10 @@ static unsigned seen_by(const struct snapshot *snapshot)
         if (!xids[i])
             continue;
         must(txn_peek(store, xids[i], &view));
-        if (view.state == TXN_COMMITTED && view.number <= snapshot->limit)
-            seen |= 1u << i;
+        if (view.state != TXN_COMMITTED || view.number > snapshot->limit)
+            continue;
+        seen |= 1u << i;
+        check(i == LAZY || power_keeps_wal("/store/wal", begun_at, view.number), "a snapshot holds what a loss of power would take back");
     }
     return seen;
 }
@@ -31,6 +34,7 @@ static void commits(void *argument)
 {
     unsigned i = (unsigned)(uintptr_t)argument;
     struct txn *txn = txn_in(i);
+    txn_set_synchronous(txn, i != LAZY);
     must(txn_id(txn, &xids[i]));
     must(txn_commit(txn));
     acknowledged |= 1u << i;
@@ -44,7 +48,6 @@ static void observes(void *argument)
         struct snapshot snapshot;
         struct txn *txn = txn_in(TXNS);
         txn_snapshot(txn, &snapshot);
-        check(snapshot.limit <= begun_at || !power_unsynced_wal("/store/wal", begun_at, snapshot.limit), "a snapshot holds what a loss of power would take back");
         unsigned seen = seen_by(&snapshot);
         check(!(before & ~seen), "transactions %x were acknowledged, the snapshot has %x", before, seen);
         unsigned again = seen_by(&snapshot);
@@ -89,18 +92,26 @@ static void takes_snapshot(void *argument)
     must(txn_commit(txn));
 }
 
-static void commits_and_prunes(void *argument)
+static void prunes(void *argument)
+{
+    (void)argument;
+    for (int i = 0; i < 2; i++) {
+        lsn_t horizon = txn_horizon(store);
+        if (horizon > highest_horizon)
+            highest_horizon = horizon;
+        check(!in_use || horizon <= in_use, "the horizon has passed a snapshot in use");
+    }
+}
+
+static void commits_lazily(void *argument)
 {
     xid_t xid;
     struct txn *txn = txn_in(0);
-    (void)argument;
     txn_set_synchronous(txn, false);
     must(txn_id(txn, &xid));
     must(txn_commit(txn));
-    lsn_t horizon = txn_horizon(store);
-    if (horizon > highest_horizon)
-        highest_horizon = horizon;
-    check(!in_use || horizon <= in_use, "the horizon has passed a snapshot in use");
+    if (argument)
+        prunes(NULL);
 }
 
 static void horizon(void)
@@ -108,9 +119,12 @@ static void horizon(void)
     store_begin(16);
     sessions_open(3);
     in_use = highest_horizon = 0;
+    bool three = scheduler_random() % 2;
     go();
     begin("reader", takes_snapshot, NULL);
-    begin("pruner", commits_and_prunes, NULL);
+    begin("committer", commits_lazily, three ? NULL : "prunes");
+    if (three)
+        begin("pruner", prunes, NULL);
     join_all();
     sessions_close(3);
     store_end();

@@ -58,25 +58,12 @@ static lsn_t append(uint32_t words, lsn_t *start)
     return end;
 }
 
-/* A flush that returned: these bytes are on the disk, and they are the record. */
-static void on_disk(lsn_t start, lsn_t end)
-{
-    char path[64];
-    struct wal_record head;
-    check(!power_unsynced_wal(LOG, start, end), "a flush returned before the record was synced");
-    snprintf(path, sizeof path, LOG "/%016llx", (unsigned long long)(start / WAL_SEGMENT_BYTES));
-    int fd = disk->open(path, O_RDONLY);
-    disk->preadv(fd, &(struct iovec){&head, sizeof head}, 1, (off_t)(start % WAL_SEGMENT_BYTES));
-    disk->close(fd);
-    check(head.lsn == start && head.length == end - start, "a flush returned before the record was copied");
-}
-
 static void appends(void *argument)
 {
     for (uintptr_t i = 0; i < (uintptr_t)argument; i++) {
         lsn_t start, end = append(1 + (uint32_t)(scheduler_random() % 20), &start);
         wal_flush(log_of_run, end);
-        on_disk(start, end);
+        check(power_keeps_wal(LOG, start, end), "a flush returned before the record was copied, written and synced");
     }
 }
 
@@ -132,6 +119,30 @@ static void flush_switched(void)
     log_end();
 }
 
+/* Whoever flushes as far as the log goes now, as the WAL writer does, and a checkpoint. */
+static void flushes_all(void *argument)
+{
+    (void)argument;
+    for (int i = 0; i < 2; i++) {
+        lsn_t next = wal_next(log_of_run);
+        wal_flush(log_of_run, next);
+        check(power_keeps_wal(LOG, WAL_START, next), "a flush of all returned before all was copied, written and synced");
+    }
+}
+
+static void flush_all(void)
+{
+    log_begin(0);
+    atomic_store(&wal_group_commit, scheduler_random() % 2);
+    go();
+    begin("committer", appends, (void *)2);
+    begin("flusher", flushes_all, NULL);
+    join_all();
+    on_time();
+    atomic_store(&wal_group_commit, 1);
+    log_end();
+}
+
 /* A ring of 16 KB, records of 4 to 7: whoever finds no room writes it out. */
 static void fills(void *argument)
 {
@@ -140,7 +151,7 @@ static void fills(void *argument)
         lsn_t start, end = append(512 + (uint32_t)(scheduler_random() % 400), &start);
         if (scheduler_random() % 3 == 0) {
             wal_flush(log_of_run, end);
-            on_disk(start, end);
+            check(power_keeps_wal(LOG, start, end), "a flush returned before the record was copied, written and synced");
         }
     }
 }
@@ -195,7 +206,7 @@ static void commits_as(unsigned i, bool synchronous)
     txns[i].acknowledged = true;
     txns[i].durable = synchronous;
     lsn_t number = txns[i].number = number_of(i);
-    check(!synchronous || !power_unsynced_wal("/store/wal", begun_at, number), "COMMIT was acknowledged before the log was synced that far");
+    check(!synchronous || power_keeps_wal("/store/wal", begun_at, number), "COMMIT was acknowledged before the log was synced that far");
 }
 
 static void commits(void *argument) { commits_as((unsigned)(uintptr_t)argument, true); }
@@ -341,7 +352,7 @@ static void power_goes_for_pages(void *argument)
     value_due = value_kept;
 }
 
-static void pages(bool checkpoint)
+static void pages_begin(void)
 {
     uint32_t first;
     power_begin(16);
@@ -351,6 +362,11 @@ static void pages(bool checkpoint)
     wal_flush(store->wal, pages_change(true));
     must(pool_write_dirty(store->pool, NULL, NULL, NULL));
     must(store_checkpoint(store));
+}
+
+static void pages(bool checkpoint)
+{
+    pages_begin();
     go();
     begin("changer", changes_pages, NULL);
     begin("changer", changes_pages, NULL);
@@ -363,6 +379,34 @@ static void pages(bool checkpoint)
     power_end();
 }
 
+/* A change begins while a checkpoint does; then the page is written again, and torn. */
+static void changes_four_times(void *argument)
+{
+    (void)argument;
+    for (int i = 0; i < 4; i++)
+        pages_change(false);
+}
+
+static void checkpoints_and_tears(void *argument)
+{
+    (void)argument;
+    must(store_checkpoint(store));
+    must(pool_write_dirty(store->pool, NULL, NULL, NULL));
+    power_fails();
+}
+
+static void redo_point(void)
+{
+    pages_begin();
+    go();
+    begin("changer", changes_four_times, NULL);
+    begin("writer", checkpoints_and_tears, NULL);
+    join_all();
+    power_return(16);
+    pages_value();
+    power_end();
+}
+
 static void pages_written(void) { pages(false); }
 static void pages_checkpoint(void) { pages(true); }
 
@@ -370,12 +414,14 @@ const struct scenario scenarios_wal[] = {
     {"wal.flush", flush, 0, "three append and flush: what returned is synced"},
     {"wal.flush_two", flush_two, 3, "two of them"},
     {"wal.flush_alone", flush_alone, 0, "the same, a flush for each (crab.group_commit = off)"},
+    {"wal.flush_all", flush_all, 2, "one appends, another flushes as far as the log goes"},
     {"wal.flush_switched", flush_switched, 0, "the same, switched under way"},
     {"wal.ring_full", ring_full, 0, "a ring with room for two records"},
     {"wal.commit", three_commit, 0, "three commit: what was acknowledged is synced"},
     {"wal.commit_later", some_commit_later, 0, "two of them with synchronous_commit = off"},
     {"wal.power_loss", power_loss, 0, "the power fails while three commit"},
     {"wal.pages", pages_written, 0, "the power fails while pages are changed and written"},
+    {"wal.redo_point", redo_point, 0, "a change is built while a checkpoint begins; its page is torn later"},
     {"wal.checkpoint", pages_checkpoint, 0, "the same with checkpoints"},
     {0},
 };

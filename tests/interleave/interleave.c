@@ -1,6 +1,6 @@
 /* tests/interleave/interleave.c - runs scenarios under the seeded scheduler.
  *
- *     interleave [SCENARIO=x] [N=n] [SEED=n] [POLICY=random|pct|exhaustive] [PROCESSES=n] [TRACE=1] [UNTIL=failure]
+ *     interleave [SCENARIO=x] [N=n] [SEED=n] [POLICY=random|pct|exhaustive] [PROCESSES=n] [UNTIL=failure]
  *
  * SCENARIO: all whose name begins so. Without POLICY, odd seeds run under PCT and even ones at random, seeds 1 to N;
  * scenarios that say so are then explored exhaustively as well, in at most N runs. With SEED that one is run, twice, and
@@ -13,7 +13,9 @@
 #include "tests/interleave/interleave.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -91,10 +93,12 @@ void store_end(void)
 
 /* ---- Running ---- */
 
+#define PROCESSES_MAX 16
+#define JOBS_MAX      256
 static uint64_t wanted_runs = 300, wanted_seed;
 static int wanted_policy = -1;
 static unsigned processes = 2;
-static bool wanted_trace, until_failure;
+static bool until_failure;
 static uint64_t first_seed = 1;
 
 static void run_scenario(void *argument)
@@ -125,12 +129,21 @@ static void check_same(const struct scenario *scenario, uint64_t seed, const str
     _exit(1);
 }
 
-/* What the processes of one scenario tell their parent. */
+/* A scenario's seeds, or its exhaustive search: split over `parts` processes, which tell their parent this. */
 struct shared {
-    _Atomic uint64_t runs, steps, switches, longest;
+    _Atomic uint64_t runs, steps, switches, busy_us;
     unsigned exhausted;             /* preemptions from which on not all was explored; 0: nothing was */
     uint64_t hashes[];
 };
+struct job {
+    const struct scenario *scenario;
+    struct shared *shared;
+    size_t bytes;
+    unsigned parts, begun, ended, bad;
+    bool exhaustive;
+};
+
+struct job_list { struct job jobs[JOBS_MAX]; unsigned count; };
 
 static void stay_on(unsigned process)
 {
@@ -152,8 +165,6 @@ static void count_run(struct shared *shared, const struct scheduler_result *resu
     shared->hashes[atomic_fetch_add(&shared->runs, 1)] = result->hash;
     atomic_fetch_add(&shared->steps, result->interleaved);
     atomic_fetch_add(&shared->switches, result->switches);
-    if (result->interleaved > atomic_load(&shared->longest))
-        atomic_store(&shared->longest, result->interleaved);
 }
 
 static void sample(const struct scenario *scenario, struct shared *shared, unsigned process)
@@ -209,51 +220,102 @@ static int compare_hashes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double seconds_now(void)
+static uint64_t clock_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-static bool try_out(const struct scenario *scenario, bool exhaustive)
+static pid_t part_begin(struct job *job, unsigned place)
 {
-    size_t bytes = sizeof(struct shared) + (wanted_runs + 1) * sizeof(uint64_t);
-    struct shared *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        abort();
-    double begun_at = seconds_now();
+    unsigned part = job->begun++;
     fflush(stdout);
-    unsigned count = exhaustive ? 1 : processes, bad = 0;
-    pid_t children[16];
-    for (unsigned i = 0; i < count; i++)
-        if ((children[i] = fork()) == 0) {
-            stay_on(i);
-            if (exhaustive)
-                explore(scenario, shared);
-            else
-                sample(scenario, shared, i);
-            _exit(0);
-        }
-    for (unsigned i = 0; i < count; i++) {
-        int status;
-        if (children[i] < 0 || waitpid(children[i], &status, 0) < 0 || status != 0)
-            bad++;
-    }
-    double took = seconds_now() - begun_at;
-    uint64_t runs = shared->runs, distinct = 0;
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    uint64_t begun_us = clock_us();
+    stay_on(place);
+    if (job->exhaustive)
+        explore(job->scenario, job->shared);
+    else
+        sample(job->scenario, job->shared, part);
+    atomic_fetch_add(&job->shared->busy_us, clock_us() - begun_us);
+    _exit(0);
+}
+
+static void job_print(const struct job *job)
+{
+    struct shared *shared = job->shared;
+    uint64_t runs = shared->runs, distinct = 0, busy_us = shared->busy_us;
     qsort(shared->hashes, runs, sizeof(uint64_t), compare_hashes);
     for (uint64_t i = 0; i < runs; i++)
         distinct += i == 0 || shared->hashes[i] != shared->hashes[i - 1];
-    char all[64] = "";
-    if (exhaustive && !bad && shared->exhausted)
-        snprintf(all, sizeof all, ": all with %u preemption%s or fewer", shared->exhausted - 1, shared->exhausted == 2 ? "" : "s");
-    printf("%s interleave: %-28s %-10s %6" PRIu64 " runs, %6" PRIu64 " distinct traces, %5.0f steps and %4.0f switches a run, %5.0f runs/s%s\n", bad ? "       " : "ok     ",
-           scenario->name, exhaustive ? "exhaustive" : wanted_policy >= 0 ? scheduler_policy_names[wanted_policy] : "mixed", runs, distinct,
-           runs ? (double)shared->steps / (double)runs : 0, runs ? (double)shared->switches / (double)runs : 0, (double)runs / took,
-           all);
-    munmap(shared, bytes);
-    return !bad;
+    printf("%s interleave: %-28s %-10s %6" PRIu64 " runs, %6" PRIu64 " distinct traces, %5.0f steps and %4.0f switches a run", job->bad ? "       " : "ok     ",
+           job->scenario->name, job->exhaustive ? "exhaustive" : wanted_policy >= 0 ? scheduler_policy_names[wanted_policy] : "mixed", runs, distinct,
+           runs ? (double)shared->steps / (double)runs : 0, runs ? (double)shared->switches / (double)runs : 0);
+    if (!job->bad && busy_us)
+        printf(", %5.0f runs/s a process", (double)runs / (double)busy_us * 1e6);
+    if (!job->bad && job->exhaustive && shared->exhausted)
+        printf(": all with %u preemption%s or fewer", shared->exhausted - 1, shared->exhausted == 2 ? "" : "s");
+    printf("\n");
+}
+
+/* As many parts at a time as there are to be processes; results are printed in order. */
+static unsigned jobs_run(struct job_list *list)
+{
+    struct job *jobs = list->jobs;
+    const unsigned count = list->count;
+    struct { pid_t child; struct job *job; } places[PROCESSES_MAX] = {{0}};
+    unsigned next = 0, printed = 0, failed = 0;
+    while (printed < count) {
+        if (until_failure && failed)
+            break;
+        for (unsigned place = 0; place < processes && next < count; place++) {
+            if (places[place].child)
+                continue;
+            places[place].job = &jobs[next];
+            places[place].child = part_begin(&jobs[next], place);
+            if (places[place].child < 0)
+                abort();
+            if (jobs[next].begun == jobs[next].parts)
+                next++;
+        }
+        int status;
+        pid_t ended = wait(&status);
+        if (ended < 0)
+            abort();
+        for (unsigned place = 0; place < processes; place++)
+            if (places[place].child == ended) {
+                places[place].job->ended++;
+                places[place].job->bad += status != 0;
+                failed += status != 0 && places[place].job->bad == 1;
+                places[place].child = 0;
+            }
+        for (; printed < count && jobs[printed].ended == jobs[printed].parts; printed++) {
+            job_print(&jobs[printed]);
+            fflush(stdout);
+            munmap(jobs[printed].shared, jobs[printed].bytes);
+        }
+    }
+    for (unsigned place = 0; place < processes; place++)    /* UNTIL=failure: the rest need not end */
+        if (places[place].child) {
+            kill(places[place].child, SIGKILL);
+            waitpid(places[place].child, NULL, 0);
+        }
+    return failed;
+}
+
+static void job_add(struct job_list *list, const struct scenario *scenario, bool exhaustive)
+{
+    if (list->count == JOBS_MAX)
+        abort();
+    struct job *job = &list->jobs[list->count++];
+    *job = (struct job){.scenario = scenario, .exhaustive = exhaustive, .parts = exhaustive ? 1 : processes};
+    job->bytes = sizeof(struct shared) + (wanted_runs + 1) * sizeof(uint64_t);
+    job->shared = mmap(NULL, job->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (job->shared == MAP_FAILED)
+        abort();
 }
 
 static void replay(const struct scenario *scenario)
@@ -278,12 +340,35 @@ static void replay(const struct scenario *scenario)
            scheduler_policy_names[policy], wanted_seed, result.steps, result.interleaved, result.threads, result.hash);
 }
 
-static void try_all(const struct scenario *scenario, unsigned *passed, unsigned *failed)
+static void for_each(const char *wanted, void (*each)(const struct scenario *, void *), void *context)
 {
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (const struct scenario *scenario = tables[t]; scenario->name; scenario++)
+            if (strncmp(scenario->name, wanted, strlen(wanted)) == 0)
+                each(scenario, context);
+}
+
+static void job_list_add(const struct scenario *scenario, void *context)
+{
+    struct job_list *list = context;
     if (wanted_policy != SCHEDULER_EXHAUSTIVE)
-        try_out(scenario, false) ? ++*passed : ++*failed;
+        job_add(list, scenario, false);
     if (scenario->preemptions && (wanted_policy < 0 || wanted_policy == SCHEDULER_EXHAUSTIVE))
-        try_out(scenario, true) ? ++*passed : ++*failed;
+        job_add(list, scenario, true);
+}
+
+static int run_all(const char *wanted)
+{
+    struct job_list list = {.count = 0};
+    for_each(wanted, job_list_add, &list);
+    if (!list.count) {
+        fprintf(stderr, "no scenario \"%s\"; LIST=1 names them\n", wanted);
+        return 2;
+    }
+    unsigned failed = jobs_run(&list);
+    if (!until_failure)
+        printf("%u passed, %u failed\n", list.count - failed, failed);
+    return failed != 0;
 }
 
 /* All scenarios with a few seeds, then with more, up to N, until one fails. */
@@ -291,17 +376,25 @@ static int search_failure(const char *wanted)
 {
     uint64_t most = wanted_runs;
     for (wanted_runs = 32; ; wanted_runs *= 4) {
-        unsigned passed = 0, failed = 0;
         if (wanted_runs > most)
             wanted_runs = most;
-        for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-            for (const struct scenario *scenario = tables[t]; scenario->name && !failed; scenario++)
-                if (strncmp(scenario->name, wanted, strlen(wanted)) == 0)
-                    try_all(scenario, &passed, &failed);
-        if (failed || wanted_runs >= most)
-            return failed != 0;
+        int status = run_all(wanted);
+        if (status || wanted_runs >= most)
+            return status;
         first_seed = wanted_runs + 1;
     }
+}
+
+static void list_one(const struct scenario *scenario, void *context)
+{
+    (void)context;
+    printf("%-28s %s%s\n", scenario->name, scenario->shows, scenario->preemptions ? " (exhaustive, too)" : "");
+}
+
+static void replay_one(const struct scenario *scenario, void *context)
+{
+    replay(scenario);
+    ++*(unsigned *)context;
 }
 
 static int usage(const char *name)
@@ -333,8 +426,6 @@ int main(int argc, char **argv)
             list = true;
         else if (strcmp(argv[i], "UNTIL") == 0)
             until_failure = strcmp(value, "failure") == 0;
-        else if (strcmp(argv[i], "TRACE") == 0)
-            wanted_trace = true;
         else if (strcmp(argv[i], "POLICY") == 0) {
             for (int p = 0; p < 3; p++)
                 if (strcmp(value, scheduler_policy_names[p]) == 0)
@@ -344,31 +435,18 @@ int main(int argc, char **argv)
         } else
             return usage(argv[0]);
     }
-    if (processes < 1 || processes > 16 || !wanted_runs)
+    if (processes < 1 || processes > PROCESSES_MAX || !wanted_runs)
         return usage(argv[0]);
 
-    if (until_failure)
-        return search_failure(wanted);
-
-    unsigned passed = 0, failed = 0;
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        for (const struct scenario *scenario = tables[t]; scenario->name; scenario++) {
-            if (strncmp(scenario->name, wanted, strlen(wanted)) != 0)
-                continue;
-            if (list)
-                printf("%-28s %s%s\n", scenario->name, scenario->shows, scenario->preemptions ? " (exhaustive, too)" : "");
-            else if (wanted_seed) {
-                replay(scenario);
-                passed++;
-            } else
-                try_all(scenario, &passed, &failed);
-        }
+    mallopt(M_ARENA_MAX, 1);                            /* a run frees what it took, and the next takes the same again */
+    mallopt(M_MMAP_THRESHOLD, 1 << 29);
+    mallopt(M_TRIM_THRESHOLD, 1 << 29);
     if (list)
-        return 0;
-    if (passed + failed == 0) {
-        fprintf(stderr, "no scenario \"%s\"; LIST=1 names them\n", wanted);
-        return 2;
-    }
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed != 0;
+        return for_each(wanted, list_one, NULL), 0;
+    if (!wanted_seed)
+        return until_failure ? search_failure(wanted) : run_all(wanted);
+    unsigned replayed = 0;
+    for_each(wanted, replay_one, &replayed);
+    printf("%u passed, 0 failed\n", replayed);
+    return replayed ? 0 : 2;
 }

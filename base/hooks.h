@@ -16,10 +16,20 @@
 enum hook { HOOK_TRACE = 1, HOOK_STEP = 2, HOOK_STAGED = 4, HOOK_SCHEDULER = 8 };
 extern _Atomic unsigned hooks_on;          /* enum hook bits */
 
+/* The branch. CRAB_NO_HOOKS builds without it, for one purpose: to measure what it costs (bench/hooks.sh). */
+static inline unsigned hooks_now(void)
+{
+#ifdef CRAB_NO_HOOKS
+    return 0;
+#else
+    return atomic_load_explicit(&hooks_on, memory_order_relaxed);
+#endif
+}
+
 void hook_point(const char *name, const void *object, uint64_t number);   /* the slow way in */
 static inline void point_at(const char *name, const void *object, uint64_t number)
 {
-    if (__builtin_expect(atomic_load_explicit(&hooks_on, memory_order_relaxed) != 0, 0))
+    if (__builtin_expect(hooks_now() != 0, 0))
         hook_point(name, object, number);
 }
 static inline void point(const char *name) { point_at(name, 0, 0); }

@@ -301,16 +301,69 @@ static void __attribute__((noinline)) acquire_slow(struct thread *self, struct l
     atomic_fetch_add_explicit(&rank_stats[latch->rank].wait_us, now_us() - since, memory_order_relaxed);
 }
 
-static inline void latch_point(const char *name, const struct latch *latch, enum latch_mode mode)
-{
-    if (__builtin_expect(relaxed_load(&hooks_on) != 0, 0))
-        hook_latch(name, latch, mode);
-}
-
 #ifndef CRAB_DEBUG
 #define file NULL
 #define line 0
 #endif
+
+static inline void acquire(struct thread *self, struct latch *latch, enum latch_mode mode LATCH_SITE_PARAMS)
+{
+    bool got = mode == LATCH_SHARED ? shared_fast(latch) : exclusive_fast(latch);
+    if (__builtin_expect(!got, 0))
+        acquire_slow(self, latch, mode);
+    held_push(self, latch, mode, file, line);
+}
+
+static inline bool try(struct latch *latch, enum latch_mode mode LATCH_SITE_PARAMS)
+{
+    if (!(mode == LATCH_SHARED ? shared_fast(latch) : exclusive_fast(latch)))
+        return false;
+    held_push(thread_here(), latch, mode, file, line);
+    return true;
+}
+
+static inline void release(struct thread *self, struct latch *latch, struct held_entry *entry, enum latch_mode mode)
+{
+    held_remove(self, entry);
+    if (mode == LATCH_SHARED)
+        release_shared(latch);
+    else
+        release_exclusive(latch);
+}
+
+#ifndef CRAB_DEBUG
+#undef file
+#undef line
+#define LATCH_SITE_PASSED
+#else
+#define LATCH_SITE_PASSED , file, line
+#endif
+
+/* The same between their points. Each way in asks once whether any hook is on: that branch is all that it costs when none is. */
+
+static void __attribute__((noinline, cold)) acquire_hooked(struct thread *self, struct latch *latch, enum latch_mode mode LATCH_SITE_PARAMS)
+{
+    hook_latch("latch.acquire", latch, mode);
+    acquire(self, latch, mode LATCH_SITE_PASSED);
+    hook_latch("latch.acquired", latch, mode);
+}
+
+static bool __attribute__((noinline, cold)) try_hooked(struct latch *latch, enum latch_mode mode LATCH_SITE_PARAMS)
+{
+    hook_latch("latch.try", latch, mode);
+    bool got = try(latch, mode LATCH_SITE_PASSED);
+    if (got)
+        hook_latch("latch.acquired", latch, mode);
+    else if (scheduled())
+        scheduler_yield("latch.busy");
+    return got;
+}
+
+static void __attribute__((noinline, cold)) release_hooked(struct thread *self, struct latch *latch, struct held_entry *entry, enum latch_mode mode)
+{
+    hook_latch("latch.release", latch, mode);
+    release(self, latch, entry, mode);
+}
 
 void latch_acquire_at(struct latch *latch, enum latch_mode mode LATCH_SITE_PARAMS)
 {
@@ -318,31 +371,18 @@ void latch_acquire_at(struct latch *latch, enum latch_mode mode LATCH_SITE_PARAM
 #ifdef CRAB_DEBUG
     order_check(self, latch, file, line);
 #endif
-    latch_point("latch.acquire", latch, mode);
-    bool got = mode == LATCH_SHARED ? shared_fast(latch) : exclusive_fast(latch);
-    if (__builtin_expect(!got, 0))
-        acquire_slow(self, latch, mode);
-    held_push(self, latch, mode, file, line);
-    latch_point("latch.acquired", latch, mode);
+    if (__builtin_expect(hooks_now() != 0, 0))
+        acquire_hooked(self, latch, mode LATCH_SITE_PASSED);
+    else
+        acquire(self, latch, mode LATCH_SITE_PASSED);
 }
 
 bool latch_try_at(struct latch *latch, enum latch_mode mode LATCH_SITE_PARAMS)
 {
-    latch_point("latch.try", latch, mode);
-    if (!(mode == LATCH_SHARED ? shared_fast(latch) : exclusive_fast(latch))) {
-        if (scheduled())
-            scheduler_yield("latch.busy");
-        return false;
-    }
-    held_push(thread_here(), latch, mode, file, line);
-    latch_point("latch.acquired", latch, mode);
-    return true;
+    if (__builtin_expect(hooks_now() != 0, 0))
+        return try_hooked(latch, mode LATCH_SITE_PASSED);
+    return try(latch, mode LATCH_SITE_PASSED);
 }
-
-#ifndef CRAB_DEBUG
-#undef file
-#undef line
-#endif
 
 void latch_release(struct latch *latch)
 {
@@ -350,12 +390,10 @@ void latch_release(struct latch *latch)
     struct held_entry *entry = held_find(self, latch);
     ASSERT(entry);
     enum latch_mode mode = entry_mode(entry);
-    latch_point("latch.release", latch, mode);
-    held_remove(self, entry);
-    if (mode == LATCH_SHARED)
-        release_shared(latch);
+    if (__builtin_expect(hooks_now() != 0, 0))
+        release_hooked(self, latch, entry, mode);
     else
-        release_exclusive(latch);
+        release(self, latch, entry, mode);
 }
 
 bool latch_held(const struct latch *latch)

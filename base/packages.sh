@@ -6,7 +6,7 @@ build="gcc make libuv1-dev libgmp-dev libssl-dev libutf8proc-dev zlib1g-dev"
 case "${1:-}" in
 run)   wanted="$build postgresql-client" ;;
 test)  wanted="$build postgresql-client postgresql libpq-dev libcriterion-dev libsqlite3-dev clang util-linux" ;;
-bench) wanted="$build postgresql-client postgresql libpq-dev libsqlite3-dev gnuplot-nox" ;;
+bench) wanted="$build postgresql-client postgresql libpq-dev libsqlite3-dev gnuplot-nox valgrind" ;;
 *) echo "usage: base/packages.sh run|test|bench" >&2; exit 2 ;;
 esac
 

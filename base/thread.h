@@ -93,7 +93,7 @@ int  kernel_wake(_Atomic uint32_t *word, int count, uint32_t bits);
  * these stand for the system's calls. scheduler_yield: something was busy; false when the thread isn't scheduled. */
 static inline bool scheduled(void)
 {
-    return __builtin_expect(atomic_load_explicit(&hooks_on, memory_order_relaxed) & HOOK_SCHEDULER, 0) && thread_current && thread_current->member;
+    return __builtin_expect(hooks_now() & HOOK_SCHEDULER, 0) && thread_current && thread_current->member;
 }
 struct pollfd;
 void scheduler_point(const char *name, const void *object, uint64_t number);

@@ -242,8 +242,8 @@ static void autovacuum_main(void *argument)
         return;
     }
     while (!atom_load(&engine->stopping)) {
-        latch_acquire(&engine->latch, LATCH_EXCLUSIVE);
         uint64_t deadline = now_us() + (uint64_t)settings_server_number("autovacuum_naptime") * 1000000;
+        latch_acquire(&engine->latch, LATCH_EXCLUSIVE);
         while (!atom_load(&engine->stopping) && now_us() < deadline)
             condition_wait_until(&engine->wake, &engine->latch, deadline, false);
         latch_release(&engine->latch);

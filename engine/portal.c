@@ -25,12 +25,17 @@ void description_of(struct arena *arena, const struct prepared_plan *plan, struc
 
 char *command_tag(struct arena *arena, const struct prepared_plan *plan, uint64_t rows)
 {
-    switch (plan->kind) {
-    case STATEMENT_INSERT: return arena_printf(arena, "INSERT 0 %llu", (unsigned long long)rows);
-    case STATEMENT_UPDATE: return arena_printf(arena, "UPDATE %llu", (unsigned long long)rows);
-    case STATEMENT_DELETE: return arena_printf(arena, "DELETE %llu", (unsigned long long)rows);
-    default: return arena_printf(arena, "SELECT %llu", (unsigned long long)rows);
-    }
+    const char *word = plan->kind == STATEMENT_INSERT ? "INSERT 0 " : plan->kind == STATEMENT_UPDATE ? "UPDATE " : plan->kind == STATEMENT_DELETE ? "DELETE " : "SELECT ";
+    char digits[24], *at = digits + sizeof digits;            /* no printf: every statement comes by */
+    *--at = '\0';
+    do
+        *--at = (char)('0' + rows % 10);
+    while (rows /= 10);
+    size_t words = strlen(word), count = (size_t)(digits + sizeof digits - at);
+    char *tag = arena_alloc(arena, words + count);
+    memcpy(tag, word, words);
+    memcpy(tag + words, at, count);
+    return tag;
 }
 
 struct client_sink {
@@ -176,7 +181,8 @@ enum status prepared_make(struct session *session, const char *name, const char 
     if (parsed && sql[length] == ';')
         length++;                                             /* pg_prepared_statements shows it */
     prepared->sql = arena_strndup(prepared->arena, sql, length);
-    prepared->prepared_us = wall_us();
+    prepared->prepared_us = session->env.statement_us + EPOCH_2000_US;
+    prepared->looks = engine_latch_looks(prepared->sql, length);
     struct statement_list list;
     enum status status = parse_sql(prepared->arena, prepared->sql, length, &list);
     if (!status && list.count > 1)
@@ -251,7 +257,7 @@ enum status portal_make(struct session *session, const char *name, struct prepar
     portal->arena = arena;
     portal->name = arena_strdup(arena, name);
     portal->prepared = prepared;
-    portal->created_us = wall_us();
+    portal->created_us = session->env.statement_us + EPOCH_2000_US;
     portal->level = session->savepoints ? session->savepoints->level : 0;
     if (prepared)
         prepared->uses++;
@@ -357,20 +363,13 @@ static enum status store_slice_to_client(struct session *session, struct portal 
 
 /* ---------------------------------------------------------------- the extended protocol */
 
-/* The message is about this text, or this prepared statement, or this portal. */
-static void extended_begin(struct session *session, const char *sql, const char *statement, const char *portal)
+static void extended_begin(struct session *session, bool looks)
 {
+    engine_latch_choose(looks);
+    engine_latch_enter();
     arena_reset(session->statement_arena);
     catalog_statement_start(session);
-    session->env.statement_us = wall_us() - 946684800000000LL;
-    if (engine_latch_matters()) {
-        const struct portal *of = portal ? portal_find(session, portal) : NULL;
-        const struct prepared *prepared = of ? of->prepared : statement ? prepared_find(session, statement) : NULL;
-        if (!sql)
-            sql = prepared && prepared->sql ? prepared->sql : "";
-        engine_latch_choose(sql, strlen(sql));
-    }
-    engine_latch_enter();
+    session->env.statement_us = wall_us() - EPOCH_2000_US;
 }
 
 static enum status extended_end(struct session *session, enum status status)
@@ -387,18 +386,15 @@ static enum status extended_end(struct session *session, enum status status)
 
 enum status session_parse(struct session *session, const char *name, const char *sql, size_t length, const uint32_t *types, uint16_t count)
 {
+    extended_begin(session, engine_latch_looks(sql, length));
     session_set_state(session, "active", sql, length);
-    extended_begin(session, sql, NULL, NULL);
     catalog_refresh(session);
     struct prepared *prepared;
     return extended_end(session, prepared_make(session, name, sql, length, NULL, types, count, &prepared));
 }
 
-static enum status prepared_by_name(struct session *session, const char *name, struct prepared **out)
+static enum status no_prepared(const char *name)
 {
-    *out = prepared_find(session, name);
-    if (*out)
-        return STATUS_OK;
     if (!name[0])
         return error_set(STATUS_INVALID_STATEMENT_NAME, "unnamed prepared statement does not exist");
     return error_set(STATUS_INVALID_STATEMENT_NAME, "prepared statement \"%s\" does not exist", name);
@@ -450,10 +446,10 @@ static enum status bind_formats(struct portal *portal, const struct bind_values 
 
 enum status session_bind(struct session *session, const char *name, const char *statement, const struct bind_values *values)
 {
-    extended_begin(session, NULL, statement, NULL);
-    struct prepared *prepared;
+    struct prepared *prepared = prepared_find(session, statement);
     struct portal *portal = NULL;
-    enum status status = prepared_by_name(session, statement, &prepared);
+    extended_begin(session, prepared && prepared->looks);
+    enum status status = prepared ? STATUS_OK : no_prepared(statement);
     if (!status && session->block == BLOCK_FAILED && prepared->statement && !statement_allowed_when_failed(prepared->statement))
         status = error_set(STATUS_IN_FAILED_TRANSACTION, "current transaction is aborted, commands ignored until end of transaction block");
     if (!status && prepared->plannable)
@@ -471,9 +467,9 @@ enum status session_bind(struct session *session, const char *name, const char *
 
 enum status session_describe_statement(struct session *session, const char *name, const uint32_t **types, uint16_t *count, struct result_description *out, bool *returns_rows)
 {
-    extended_begin(session, NULL, name, NULL);
-    struct prepared *prepared;
-    enum status status = prepared_by_name(session, name, &prepared);
+    struct prepared *prepared = prepared_find(session, name);
+    extended_begin(session, prepared && prepared->looks);
+    enum status status = prepared ? STATUS_OK : no_prepared(name);
     if (!status && prepared->plannable && session->block != BLOCK_FAILED)
         status = prepared_plan_now(session, prepared);
     if (!status) {
@@ -485,18 +481,13 @@ enum status session_describe_statement(struct session *session, const char *name
     return extended_end(session, status);
 }
 
-static enum status portal_by_name(struct session *session, const char *name, struct portal **out)
-{
-    *out = portal_find(session, name);
-    return *out ? STATUS_OK : error_set(STATUS_INVALID_CURSOR_NAME, "portal \"%s\" does not exist", name);
-}
+static enum status no_portal(const char *name) { return error_set(STATUS_INVALID_CURSOR_NAME, "portal \"%s\" does not exist", name); }
 
 enum status session_describe_portal(struct session *session, const char *name, struct result_description *out, const uint16_t **formats, uint16_t *format_count, bool *returns_rows)
 {
-    struct portal *portal;
-    enum status status = portal_by_name(session, name, &portal);
-    if (status)
-        return extended_end(session, status);
+    const struct portal *portal = portal_find(session, name);
+    if (!portal)
+        return extended_end(session, no_portal(name));
     *out = portal->prepared->description;
     *formats = portal->formats;
     *format_count = portal->format_count;
@@ -569,9 +560,9 @@ static enum status portal_execute(struct session *session, struct portal *portal
 
 enum status session_execute(struct session *session, const char *name, uint64_t max_rows)
 {
-    extended_begin(session, NULL, NULL, name);
-    struct portal *portal;
-    enum status status = portal_by_name(session, name, &portal);
+    struct portal *portal = portal_find(session, name);
+    extended_begin(session, portal && portal->prepared && portal->prepared->looks);
+    enum status status = portal ? STATUS_OK : no_portal(name);
     if (!status) {
         if (portal->prepared->sql)
             session_set_state(session, "active", portal->prepared->sql, strlen(portal->prepared->sql));
@@ -600,8 +591,8 @@ enum status session_sync(struct session *session)
 {
     engine_latch_enter();
     enum status status = transaction_finish_implicit(session, true);
+    session_set_idle(session);
     engine_latch_leave();
-    session_set_state(session, session_transaction_state(session) == 'I' ? "idle" : session_transaction_state(session) == 'T' ? "idle in transaction" : "idle in transaction (aborted)", NULL, 0);
     return status;
 }
 

@@ -20,8 +20,6 @@
 #include <strings.h>
 #include <sys/random.h>
 
-#define EPOCH_2000_US 946684800000000LL
-
 struct latch sessions_latch = {.rank = RANK_SERVER};
 struct session *sessions_first;
 
@@ -44,7 +42,7 @@ static bool text_has(const char *text, size_t length, const char *word)
     return false;
 }
 
-static bool statement_looks(const char *sql, size_t length)
+bool engine_latch_looks(const char *sql, size_t length)
 {
     static const char *const names[] = {"crab_latch", "crab_trace", "crab_step", "crab_run", "crab_pool", "crab_wal", "crab_checkpoints", "crab.", "pg_stat_activity", "pg_locks",
                                         "pg_cancel_backend", "pg_terminate_backend", "pg_blocking_pids", "pg_backend_pid"};
@@ -54,15 +52,12 @@ static bool statement_looks(const char *sql, size_t length)
     return text_has(sql, length < 5 ? length : 5, "begin");
 }
 
-bool engine_latch_matters(void)
+static bool engine_latch_matters(void)
 {
-    return atomic_load_explicit(&engine_latch_on, memory_order_relaxed) || (atomic_load_explicit(&hooks_on, memory_order_relaxed) & HOOK_STEP) || engine_latch_exempt;
+    return atomic_load_explicit(&engine_latch_on, memory_order_relaxed) || (atomic_load_explicit(&hooks_on, memory_order_relaxed) & HOOK_STEP);
 }
 
-void engine_latch_choose(const char *sql, size_t length)
-{
-    engine_latch_exempt = engine_latch_matters() && statement_looks(sql, length);
-}
+void engine_latch_choose(bool looks) { engine_latch_exempt = looks; }
 
 void engine_latch_enter(void)
 {
@@ -155,9 +150,7 @@ static void transaction_forget(struct session *session, bool committed)
     }
     portals_end_transaction(session, committed);
     settings_end(session, 0, committed);
-    latch_acquire(&session->sight, LATCH_EXCLUSIVE);
-    session->xact_start_us = 0;
-    latch_release(&session->sight);
+    atomic_store_explicit(&session->xact_start_us, 0, memory_order_relaxed);
 }
 
 void session_close(struct session *session)
@@ -200,9 +193,7 @@ enum status transaction_need(struct session *session)
     txn_set_synchronous(session->txn, session->settings.synchronous_commit);
     session->block = BLOCK_IMPLICIT;
     session->env.now_us = wall_us() - EPOCH_2000_US;
-    latch_acquire(&session->sight, LATCH_EXCLUSIVE);
-    session->xact_start_us = session->env.now_us + EPOCH_2000_US;
-    latch_release(&session->sight);
+    atomic_store_explicit(&session->xact_start_us, session->env.now_us + EPOCH_2000_US, memory_order_relaxed);
     return STATUS_OK;
 }
 
@@ -452,10 +443,10 @@ static enum status query_statement(struct session *session, const char *sql, con
 
 enum status session_query(struct session *session, const char *sql, size_t length)
 {
-    session_set_state(session, "active", sql, length);
     session->env.statement_us = wall_us() - EPOCH_2000_US;
+    session_set_state(session, "active", sql, length);
     arena_reset(session->statement_arena);
-    engine_latch_choose(sql, length);
+    engine_latch_choose(engine_latch_matters() && engine_latch_looks(sql, length));
     engine_latch_enter();
     struct statement_list list;
     enum status status = parse_sql(session->statement_arena, sql, length, &list);
@@ -467,11 +458,11 @@ enum status session_query(struct session *session, const char *sql, size_t lengt
         statement_failed(session);
     else if (session->txn)
         txn_next_command(session->txn);
-    engine_latch_leave();
-    ASSERT(latch_held_count() == 0);
     ASSERT(pool_pins_held() == 0);
     arena_reset(session->statement_arena);
-    session_set_state(session, session_transaction_state(session) == 'I' ? "idle" : session_transaction_state(session) == 'T' ? "idle in transaction" : "idle in transaction (aborted)", NULL, 0);
+    session_set_idle(session);
+    engine_latch_leave();
+    ASSERT(latch_held_count() == 0);
     return status;
 }
 
@@ -535,9 +526,16 @@ void session_notice(struct session *session, const char *severity, const char *s
     free(message);
 }
 
+void session_set_idle(struct session *session)
+{
+    char state = session_transaction_state(session);
+    session_set_state(session, state == 'I' ? "idle" : state == 'T' ? "idle in transaction" : "idle in transaction (aborted)", NULL, 0);
+}
+
+/* With a query: since its message came. */
 void session_set_state(struct session *session, const char *state, const char *query, size_t length)
 {
-    int64_t now = wall_us();
+    int64_t now = query ? session->env.statement_us + EPOCH_2000_US : wall_us();
     latch_acquire(&session->sight, LATCH_EXCLUSIVE);
     if (state) {
         session->state = state;
@@ -572,7 +570,7 @@ size_t session_sights(struct session_sight *out, size_t capacity)
         snprintf(sight->query, sizeof sight->query, "%s", session->query);
         snprintf(sight->address, sizeof sight->address, "%s", session->address);
         sight->backend_start_us = session->backend_start_us;
-        sight->xact_start_us = session->xact_start_us;
+        sight->xact_start_us = atomic_load_explicit(&session->xact_start_us, memory_order_relaxed);
         sight->query_start_us = session->query_start_us;
         sight->state_change_us = session->state_change_us;
         latch_release(&session->sight);

@@ -17,6 +17,8 @@
  * is open: then only the innermost level was undone, and ROLLBACK TO can go on. */
 enum block_state { BLOCK_IDLE, BLOCK_IMPLICIT, BLOCK_OPEN, BLOCK_FAILED };
 
+#define EPOCH_2000_US 946684800000000LL         /* 2000-01-01, counted from 1970: where SQL's timestamps begin */
+
 struct savepoint { struct savepoint *outer; char *name; int level; };
 
 struct prepared {                        /* a prepared statement: its text and tree for good, its plan until the catalog moves */
@@ -32,6 +34,7 @@ struct prepared {                        /* a prepared statement: its text and t
     struct result_description description; bool returns_rows;
     int   uses;                          /* portals and runs that hold it; dropped at 0 once `gone` */
     bool  gone, from_sql;
+    bool  looks;                         /* engine_latch_looks() at its text */
     int64_t prepared_us;
 };
 
@@ -87,7 +90,8 @@ struct session {
     const char *state;                   /* for pg_stat_activity; changed under `sight` */
     struct latch sight;                  /* guards state, query and the times below */
     char  query[1024];
-    int64_t backend_start_us, xact_start_us, query_start_us, state_change_us;
+    int64_t backend_start_us, query_start_us, state_change_us;
+    _Atomic int64_t xact_start_us;
     uint64_t statement_deadline_us;
 };
 
@@ -99,6 +103,7 @@ enum status statement_snapshot(struct session *);                     /* takes t
 void        statement_snapshot_done(struct session *);
 enum status transaction_statement_run(struct session *, const struct transaction_statement *, const char **tag);
 void        session_set_state(struct session *, const char *state, const char *query, size_t length);
+void        session_set_idle(struct session *);
 bool        statement_allowed_when_failed(const struct statement *);
 
 /* portal.c */
@@ -136,8 +141,8 @@ enum status vacuum_run(struct session *, const struct vacuum_statement *, bool a
 
 /* The engine latch (crab.engine_latch). */
 extern _Atomic uint32_t engine_latch_on;
-bool        engine_latch_matters(void);                               /* it's on, or may be seen to be on */
-void        engine_latch_choose(const char *sql, size_t length);      /* before engine_latch_enter(): does this statement take it? */
+bool        engine_latch_looks(const char *sql, size_t length);       /* a statement that must not wait for it */
+void        engine_latch_choose(bool looks);                          /* before engine_latch_enter(): does this statement take it? */
 
 struct engine {
     struct store *store; char *directory;

@@ -638,6 +638,8 @@ void settings_end(struct session *session, int level, bool committed)
                 undo->level = level - 1;
         return;
     }
+    if (!session->setting_undo || session->setting_undo->level < level)
+        return;
     /* Newest first. After a commit, undo only what SET LOCAL did and no SET since then has overruled. */
     bool *kept = calloc(SETTING_COUNT, sizeof *kept);
     ASSERT(kept);

@@ -6,7 +6,7 @@
  * - Autovacuum keeps out of a table that somebody steps through. Both say first what they are about to do and then look at the
  *   other: autovacuum that sees a stepped table leaves it, a stepped statement that sees autovacuum cancels it and waits till it is gone.
  * - The checkpoint gives such a page up (storage/checkpoint.c), cleaner and evictions only try.
- * - Who looks and steers takes no engine latch (statement_looks(), session.c) and reads no page but the catalog's. */
+ * - Who looks and steers takes no engine latch (engine_latch_looks(), session.c) and reads no page but the catalog's. */
 #include "engine/step.h"
 
 #include <stdlib.h>

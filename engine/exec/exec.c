@@ -440,7 +440,7 @@ enum status exec_run(struct exec_request *request)
     struct run run;
     struct result result = { .sink = request->sink, .row_limit = request->row_limit };
     struct exec_node *top = NULL;
-    uint64_t from = now_us();
+    uint64_t from = request->counters ? now_us() : 0;
 
     enum status status = run_open(&run, request->session, arena, request->plan, request->snapshot, request->parameters);
     run.counters = request->counters;

@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -441,6 +442,10 @@ int main(int argc, char **argv)
     mallopt(M_ARENA_MAX, 1);                            /* a run frees what it took, and the next takes the same again */
     mallopt(M_MMAP_THRESHOLD, 1 << 29);
     mallopt(M_TRIM_THRESHOLD, 1 << 29);
+    pthread_attr_t small;                               /* stacks of 8 MB would not stay in the C library's cache */
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 20);
+    pthread_setattr_default_np(&small);
     if (list)
         return for_each(wanted, list_one, NULL), 0;
     if (!wanted_seed)

@@ -107,10 +107,20 @@ crash:                            ## the full crash tests: 20 kills under load, 
 	@+$(MAKE) --no-print-directory -s -j2 all stress variants
 	@BUILD=$(BUILD) ROUNDS=20 CRASHES=200 tests/run.sh crash power
 
-tsan:                             ## stress programs and pgbench under ThreadSanitizer
+test-switches:                    ## the same tests under each latch setting off its default, all coarse, ten seeded mixes (SEED=, ONLY="crab.x=y")
+	@base/packages.sh test
+	@+$(MAKE) --no-print-directory -s -j2 all units variants
+	@BUILD=$(BUILD) CC=$(CC) SEED=$(SEED) ONLY="$(ONLY)" tests/switches.sh
+
+tsan:                             ## stress programs, pgbench and mixed SQL under ThreadSanitizer
 	@base/packages.sh test
 	@+$(MAKE) --no-print-directory -s -j2 CC=clang MODE=tsan BUILD=build-tsan all stress
 	@BUILD=build-tsan tests/tsan.sh
+
+tsan-soak:                        ## storms and mixed SQL under ThreadSanitizer and every latch setting in turn: MINUTES= (20), SEED=
+	@base/packages.sh test
+	@+$(MAKE) --no-print-directory -s -j2 CC=clang MODE=tsan BUILD=build-tsan all stress
+	@BUILD=build-tsan MINUTES=$(MINUTES) SEED=$(SEED) ROUND=$(ROUND) tests/soak.sh
 
 asan:                             ## unit tests, SQL and sessions under AddressSanitizer and UBSan
 	@base/packages.sh test
@@ -171,6 +181,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test interleave crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench grade graders units stress variants lint format install clean help
+.PHONY: all run test test-switches tsan-soak interleave crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench grade graders units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -3,27 +3,8 @@
 # queries, vacuums and index builds. Zero reports are wanted. Needs the build of `make tsan`.
 #
 #     TSAN_SECONDS (60): how long pgbench's scripts run in all
-export BUILD=${BUILD:-build-tsan}
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/tsan_lib.sh"
 seconds=${TSAN_SECONDS:-60}
-# Reports go to files, so that none is lost in a log; with more random address bits than it knows, TSan needs a fixed layout.
-export TSAN_LOG=$scratch/report
-export TSAN_OPTIONS="log_path=$TSAN_LOG halt_on_error=0 exitcode=66 second_deadlock_stack=1 history_size=4 ${TSAN_OPTIONS:-}"
-SETARCH=
-[ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)" -le 28 ] || SETARCH="setarch $(uname -m) -R"
-export SETARCH
-reports() { # NAME: ok when no report has been written since the last call
-    local found
-    found=$(ls "$scratch"/report* 2>/dev/null | wc -l)
-    if [ "$found" = 0 ]; then
-        ok "tsan: no report: $1"
-    else
-        bad "tsan: $1: $(cat "$scratch"/report* | grep -c '^WARNING: ThreadSanitizer') reports"
-        cat "$scratch"/report* | grep -v '^=*$' | head -n "${TAIL:-60}" | cut -c 1-200 | sed 's/^/        | /'
-        [ -z "${TSAN_KEEP:-}" ] || cat "$scratch"/report* >>"$TSAN_KEEP"
-        rm -f "$scratch"/report*
-    fi
-}
 
 part=${1:-all}
 if [ "$part" = all ] || [ "$part" = stress ]; then
@@ -33,12 +14,6 @@ if [ "$part" = all ] || [ "$part" = stress ]; then
 fi
 [ "$part" = all ] || [ "$part" = server ] || exit
 
-cat >"$scratch/crabtree" <<EOS
-#!/bin/sh
-exec $SETARCH $PWD/$BUILD/crabtree "\$@"
-EOS
-chmod +x "$scratch/crabtree"
-SERVER=$scratch/crabtree
 server_start tsan -c shared_buffers=16MB -c checkpoint_timeout=3 -c autovacuum_naptime=1 -c max_parallel_workers=16 -c min_parallel_table_scan_size=0 || { bad "tsan: the server does not start"; tail -n 5 "$server_log"; reports start; exit 1; }
 attempt "tsan: pgbench -i" pgbench -i -q -s 1
 each=$((seconds / 5 > 1 ? seconds / 5 : 1))
@@ -84,9 +59,14 @@ mixed=$!
 for _ in 1 2; do psql -X -q -f "$scratch/ddl.sql" >"$scratch/ddl.out" 2>&1; done
 wait $mixed
 if grep -q 'PANIC\|server closed the connection' "$scratch/mixed.out" "$scratch/ddl.out"; then bad "tsan: mixed load: the server went down"; else ok "tsan: mixed load"; fi
-"$BUILD/tests/server/session_client" tests/server/sessions/deadlock.steps >/dev/null 2>&1
-"$BUILD/tests/server/session_client" tests/server/sessions/timeouts_and_cancel.steps >/dev/null 2>&1
-if [ -x "$BUILD/tests/sql/random_client" ]; then timeout 200 "$BUILD/tests/sql/random_client" 400 3 >"$scratch/random.out" 2>&1; verdict $? "tsan: random statements"; fi
+for steps in deadlock timeouts_and_cancel; do
+    $SETARCH "$BUILD/tests/server/session_client" tests/server/sessions/$steps.steps >"$scratch/steps.out" 2>&1
+    verdict $? "tsan: sessions: $steps"
+done
+timeout 200 $SETARCH "$BUILD/tests/sql/random_client" 400 3 >"$scratch/random.out" 2>&1
+verdict $? "tsan: random statements"
+timeout 300 $SETARCH "$BUILD/tests/server/mixed_client" 5 40 3 turn >"$scratch/out" 2>"$scratch/err" || tail -n 20 "$scratch/err"
+if grep -q ': fine$' "$scratch/out"; then ok "tsan: $(tail -n 1 "$scratch/out")"; else bad "tsan: mixed SQL"; fi
 server_stop
 status=$?
 reports "server"

@@ -469,9 +469,9 @@ static void check_everything(PGconn *conn, struct worker *workers, int threads)
     must_answer(conn, "SELECT count(*) FROM ledger WHERE number >= 512 OR owner >= 1000", "0\n");
     for (int q = 0; q < QUERIES; q++)
         must_answer(conn, queries[q], answers[q]);
-    must_answer(conn, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", "3\n");
-    must_answer(conn, "SELECT indexname, crab_btree_check(indexname) FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1", "accounts_pkey|ok\nfacts_v|ok\nledger_pkey|ok\n");
-    must_answer(conn, "SELECT tablename, crab_heap_check(tablename) FROM pg_tables WHERE schemaname = 'public' ORDER BY 1", "accounts|ok\nfacts|ok\nledger|ok\n");
+    must_answer(conn, "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'passing%'", "0\n");
+    must_answer(conn, "SELECT indexname, crab_btree_check(indexname) FROM pg_indexes WHERE tablename IN ('accounts', 'facts', 'ledger') ORDER BY 1", "accounts_pkey|ok\nfacts_v|ok\nledger_pkey|ok\n");
+    must_answer(conn, "SELECT tablename, crab_heap_check(tablename) FROM pg_tables WHERE tablename IN ('accounts', 'facts', 'ledger') ORDER BY 1", "accounts|ok\nfacts|ok\nledger|ok\n");
 }
 
 int main(int argc, char **argv)

@@ -30,17 +30,35 @@ static uint64_t page_number(const struct page_ref *ref)
     return first;
 }
 
+/* What page 0, 1, ... of a scenario are called on disk. */
+static uint32_t numbers[10];
+static page_id page_at(uint32_t page) { return (page_id){FILE_NUMBER, numbers[page]}; }
+
+/* All of them in one chain of the page table, in the place of 0, 1, ... */
+static void number_alike(void)
+{
+    for (uint32_t found = 0, number = 0; found < 10; number++)
+        if (hash_u64((uint64_t)FILE_NUMBER << 32 | number) % 128 == 77)
+            numbers[found++] = number;
+}
+
+static void number_in_order(void)
+{
+    for (uint32_t page = 0; page < 10; page++)
+        numbers[page] = page;
+}
+
 /* Pages 0 to count - 1, each holding its number times 100, on disk and clean. */
-static void pages_begin(uint32_t frames, uint32_t count)
+static void pages_make(uint32_t frames, uint32_t count)
 {
     uint32_t first;
     half_store_begin(frames);
     must(store_create_fixed_file(store, FILE_NUMBER));
-    must(pool_extend(store->pool, FILE_NUMBER, count, &first));
+    must(pool_extend(store->pool, FILE_NUMBER, numbers[count - 1] + 1, &first));
     for (uint32_t page = 0; page < count; page++) {
         struct mtr mtr;
         struct page_ref ref;
-        must(pool_fetch_new(store->pool, (page_id){FILE_NUMBER, page}, RANK_HEAP, 0, &ref));
+        must(pool_fetch_new(store->pool, page_at(page), RANK_HEAP, 0, &ref));
         mtr_begin(&mtr, store, 0);
         mtr_join(&mtr, &ref);
         mtr_format(&mtr, ref.bytes, PAGE_HEAP);
@@ -50,6 +68,12 @@ static void pages_begin(uint32_t frames, uint32_t count)
         mtr_commit(&mtr);
     }
     must(pool_write_dirty(store->pool, NULL, NULL, NULL));
+}
+
+static void pages_begin(uint32_t frames, uint32_t count)
+{
+    number_in_order();
+    pages_make(frames, count);
 }
 
 /* All that is in no frame. */
@@ -66,7 +90,7 @@ static void pages_end(const uint64_t *expected, uint32_t count)
     pool_begin_empty();                                 /* what is on disk counts */
     for (uint32_t page = 0; page < count; page++) {
         struct page_ref ref;
-        must(pool_fetch(store->pool, (page_id){FILE_NUMBER, page}, LATCH_SHARED, RANK_HEAP, 0, &ref));
+        must(pool_fetch(store->pool, page_at(page), LATCH_SHARED, RANK_HEAP, 0, &ref));
         check(page_number(&ref) == expected[page], "page %u holds %llu, not %llu", page, (unsigned long long)page_number(&ref), (unsigned long long)expected[page]);
         pool_release(&ref);
     }
@@ -76,7 +100,7 @@ static void pages_end(const uint64_t *expected, uint32_t count)
 static void read_page(uint32_t page, uint64_t least)
 {
     struct page_ref ref;
-    must(pool_fetch(store->pool, (page_id){FILE_NUMBER, page}, LATCH_SHARED, RANK_HEAP, 0, &ref));
+    must(pool_fetch(store->pool, page_at(page), LATCH_SHARED, RANK_HEAP, 0, &ref));
     check(page_number(&ref) >= least, "page %u holds %llu", page, (unsigned long long)page_number(&ref));
     pool_release(&ref);
 }
@@ -84,7 +108,7 @@ static void read_page(uint32_t page, uint64_t least)
 static void add_to_page(uint32_t page)
 {
     struct page_ref ref;
-    must(pool_fetch(store->pool, (page_id){FILE_NUMBER, page}, LATCH_EXCLUSIVE, RANK_HEAP, 0, &ref));
+    must(pool_fetch(store->pool, page_at(page), LATCH_EXCLUSIVE, RANK_HEAP, 0, &ref));
     page_write(&ref, page_number(&ref) + 1);
 }
 
@@ -123,7 +147,7 @@ static void read_or_fail(void *argument)
 {
     (void)argument;
     struct page_ref ref;
-    enum status status = pool_fetch(store->pool, (page_id){FILE_NUMBER, 1}, LATCH_SHARED, RANK_HEAP, 0, &ref);
+    enum status status = pool_fetch(store->pool, page_at(1), LATCH_SHARED, RANK_HEAP, 0, &ref);
     if (status == STATUS_OK) {
         check(page_number(&ref) == 100, "wrong page");
         pool_release(&ref);
@@ -177,7 +201,7 @@ static void hold_page(void *argument)
 {
     (void)argument;
     struct page_ref ref, again;
-    must(pool_pin(store->pool, (page_id){FILE_NUMBER, 0}, RANK_HEAP, 0, &ref));
+    must(pool_pin(store->pool, page_at(0), RANK_HEAP, 0, &ref));
     pool_pin_again(&ref, &again);
     pool_latch(&ref, LATCH_SHARED);
     uint64_t number = page_number(&ref);
@@ -197,6 +221,70 @@ static void a_pinned_page_stays(void)
     begin("writer", work, "bc");
     join_all();
     pages_end((uint64_t[]){1, 101, 201, 300, 400}, 5);
+}
+
+/* Pages of one chain come and go while it is walked. */
+static void one_chain(void)
+{
+    number_alike();
+    pages_make(3, 6);
+    go();
+    begin("first", work, "0a2");
+    begin("second", work, "3b0");
+    begin("third", work, "4a5");
+    join_all();
+    pages_end((uint64_t[]){2, 101, 200, 300, 400, 500}, 6);
+}
+
+/* A page that was freed is given out again as something else: fetched under another rank. */
+static void fetch_as_node(void *argument)
+{
+    (void)argument;
+    for (int i = 0; i < 2; i++) {
+        struct page_ref ref;
+        must(pool_fetch(store->pool, page_at(1), LATCH_SHARED, RANK_NODE, 3, &ref));
+        check(page_number(&ref) >= 100, "wrong page");
+        pool_release(&ref);
+    }
+}
+
+static void two_ranks(void)
+{
+    pages_begin(3, 5);
+    go();
+    begin("as heap", work, "1b1");
+    begin("as node", fetch_as_node, NULL);
+    begin("evict", work, "0234");
+    join_all();
+    pages_end((uint64_t[]){0, 101, 200, 300, 400}, 5);
+}
+
+/* A big scan with a ring of its own, while pages change and frames are wanted. */
+static void scan_all(void *argument)
+{
+    (void)argument;
+    struct pool_ring *ring = pool_ring_open(store->pool, FILE_NUMBER, 0, 6, scheduler_random() % 2);
+    for (uint32_t page = 0; page < 6; page++) {
+        struct page_ref ref;
+        must(pool_ring_pin(ring, page, &ref));
+        pool_latch(&ref, LATCH_SHARED);
+        uint64_t number = page_number(&ref);
+        check(number >= page * 100 && number <= page * 100 + 2, "the scan met %llu in page %u", (unsigned long long)number, page);
+        pool_release(&ref);
+    }
+    pool_ring_close(ring);
+}
+
+static void ring_against_changes(void)
+{
+    pages_begin(6, 6);
+    pool_begin_empty();
+    go();
+    begin("scan", scan_all, NULL);
+    begin("scan too", scan_all, NULL);
+    begin("change", work, "edc");
+    join_all();
+    pages_end((uint64_t[]){0, 100, 201, 301, 401, 500}, 6);
 }
 
 /* ---- Writing ---- */
@@ -314,6 +402,9 @@ const struct scenario scenarios_pool[] = {
     {"pool.evict_pin", evict_against_pin, 0, "a page is pinned while its frame is being taken"},
     {"pool.pinned", a_pinned_page_stays, 0, "a pinned page keeps its frame"},
     {"pool.three_frames", three_frames_for_four, 0, "three threads, three frames, six pages"},
+    {"pool.one_chain", one_chain, 0, "pages of one chain of the page table come and go while it is walked"},
+    {"pool.two_ranks", two_ranks, 0, "a page is fetched under another rank than it has"},
+    {"pool.ring", ring_against_changes, 0, "scans with rings of their own, while pages change"},
     {"pool.write_change", write_against_change, 2, "a page changes while its copy is written: it stays dirty"},
     {"pool.two_writers", two_writers, 0, "two rounds write the same pages"},
     {"pool.write_evict", write_against_eviction, 0, "evictions and a checkpoint's round write the same pages"},

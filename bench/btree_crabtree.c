@@ -75,19 +75,13 @@ static uint64_t crab_lookup(void *handle, const uint64_t *keys, uint32_t count)
 {
     struct crab_session *session = handle;
     uint64_t sum = 0;
-    struct arena *arena = arena_open(NULL, "lookup");
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t key = big_endian(keys[i]), after = big_endian(keys[i] + 1);
-        struct btree_scan *scan;
-        struct btree_entries got;
-        arena_reset(arena);
-        OK(btree_scan_open(&session->db->tree, arena, (const uint8_t *)&key, 8, (const uint8_t *)&after, 8, false, &scan));
-        OK(btree_scan_next(scan, &got));
-        must(got.count != 1, "Crabtree: lookup", "not found");
-        sum += got.row_ids[0];
-        btree_scan_close(scan);
+        uint64_t key = big_endian(keys[i]), row;
+        uint32_t found;
+        OK(btree_lookup(&session->db->tree, (const uint8_t *)&key, 8, &row, 1, &found));
+        must(found != 1, "Crabtree: lookup", "not found");
+        sum += row;
     }
-    arena_close(arena);
     return sum;
 }
 

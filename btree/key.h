@@ -9,10 +9,27 @@
 #include <stdint.h>
 #include <string.h>
 
+/* memcmp, without a call for what is short: keys that have been cut by prefix and head mostly are. */
+static inline int bytes_compare(const uint8_t *a, const uint8_t *b, uint32_t count)
+{
+    if (count > 32)
+        return memcmp(a, b, count);
+    for (; count >= 8; a += 8, b += 8, count -= 8) {
+        uint64_t x, y;
+        memcpy(&x, a, 8);
+        memcpy(&y, b, 8);
+        if (x != y)
+            return __builtin_bswap64(x) < __builtin_bswap64(y) ? -1 : 1;
+    }
+    for (; count; a++, b++, count--)
+        if (*a != *b)
+            return *a < *b ? -1 : 1;
+    return 0;
+}
+
 static inline int key_compare(const uint8_t *a, uint32_t a_length, const uint8_t *b, uint32_t b_length)
 {
-    uint32_t shorter = a_length < b_length ? a_length : b_length;
-    int order = shorter ? memcmp(a, b, shorter) : 0;
+    int order = bytes_compare(a, b, a_length < b_length ? a_length : b_length);
     return order ? order : (a_length > b_length) - (a_length < b_length);
 }
 

@@ -24,7 +24,8 @@ bool node_sound(const uint8_t *page)
 }
 
 /* How many of the slots [from, to) have a head below `head`, plus from. In a big node a guess by proportion comes first: keys are
- * often spread evenly, and every halving step in a cold page is a cache miss. The loop has no branch to mispredict. */
+ * often spread evenly, and every halving step in a cold page is a cache miss. From the guess on it goes by doubling steps; the first
+ * few lines around it are fetched at once. The loop at the end has no branch to mispredict. */
 static inline uint32_t heads_below(const struct node *node, uint32_t from, uint32_t to, uint32_t head)
 {
     enum { NEAR = 16 };
@@ -34,15 +35,24 @@ static inline uint32_t heads_below(const struct node *node, uint32_t from, uint3
             return from;
         if (head > last)
             return to;
-        uint32_t guess = from + (uint32_t)((uint64_t)(head - first) * (to - 1 - from) / (last - first));
+        uint32_t guess = from + (uint32_t)((uint64_t)(head - first) * (to - 1 - from) / (last - first)), step = NEAR;
+        const char *line = (const char *)&node->slots[guess];
+        __builtin_prefetch(line - 128);
+        __builtin_prefetch(line - 64);
+        __builtin_prefetch(line + 64);
+        __builtin_prefetch(line + 128);
         if (node->slots[guess].head < head) {
-            from = guess + 1;
-            if (from + NEAR < to && node->slots[from + NEAR].head >= head)
-                to = from + NEAR;
+            for (from = guess + 1; from + step < to; from += step + 1, step *= 2)
+                if (node->slots[from + step].head >= head) {
+                    to = from + step;
+                    break;
+                }
         } else {
-            to = guess;
-            if (from + NEAR < to && node->slots[to - NEAR].head < head)
-                from = to - NEAR;
+            for (to = guess; from + step < to; to -= step, step *= 2)
+                if (node->slots[to - step].head < head) {
+                    from = to - step + 1;
+                    break;
+                }
         }
     }
     const struct slot *base = node->slots + from;
@@ -74,7 +84,7 @@ static inline int prefix_compare(const struct node *node, const uint8_t *key, ui
     uint32_t prefix = node->prefix_length, shorter = length < prefix ? length : prefix;
     if (!prefix)
         return 0;
-    int order = memcmp(key, node_prefix(node), shorter);
+    int order = bytes_compare(key, node_prefix(node), shorter);
     return order ? order : length < prefix ? -1 : 0;
 }
 
@@ -84,7 +94,7 @@ static inline int skip_compare(const struct node *node, uint32_t i, const uint8_
     uint32_t skip = node->skip, shorter = length < skip ? length : skip;
     if (!node_slot_sound(node, i) || node->slots[i].length < skip)
         return 0;
-    int order = memcmp(suffix, node_suffix(node, i), shorter);
+    int order = bytes_compare(suffix, node_suffix(node, i), shorter);
     return order ? order : length < skip ? -1 : 0;
 }
 
@@ -144,6 +154,17 @@ int node_entry_key_compare(const struct node *node, uint32_t i, const uint8_t *k
     if (!node_slot_sound(node, i))
         return -1;
     return key_compare(node_suffix(node, i), node->slots[i].length, key + node->prefix_length, length - node->prefix_length);
+}
+
+/* Lengths and heads are looked at first: they lie in the slot, the bytes in another cache line. */
+bool node_entry_is(const struct node *node, uint32_t i, const uint8_t *key, uint32_t length)
+{
+    const uint32_t prefix = node->prefix_length;
+    if (length != prefix + node->slots[i].length || prefix_compare(node, key, length) != 0)
+        return false;
+    const uint8_t *suffix = key + prefix;
+    return node->slots[i].head == node_head(node, suffix, length - prefix) && node_slot_sound(node, i)
+        && bytes_compare(node_suffix(node, i), suffix, length - prefix) == 0;
 }
 
 /* ---- encoding ---- */

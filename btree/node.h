@@ -116,6 +116,7 @@ bool     node_sound(const uint8_t *page);       /* a node whose header can be be
 uint32_t node_lower(const struct node *, const uint8_t *key, uint32_t length, uint64_t row);   /* how many entries are < (key, row) */
 uint32_t node_child_index(const struct node *, const struct bound *);       /* of an inner node: which child covers the bound */
 int      node_entry_key_compare(const struct node *, uint32_t i, const uint8_t *key, uint32_t length);   /* entry's key against a key */
+bool     node_entry_is(const struct node *, uint32_t i, const uint8_t *key, uint32_t length);            /* has the entry this key? */
 /* Is the fence this (key, row)? / order of a place against a fence that is not open */
 static inline int fence_compare(const struct fence *fence, const uint8_t *key, uint32_t length, uint64_t row)
 {

@@ -10,8 +10,13 @@
  *    thread never waits for a second one.
  * 2. Who finds READING waits on `settled`, then looks the page up again: the read may have failed, or the frame may
  *    hold another page by then. So no page is ever read twice at once. `writing` shuts nobody out: a copy is written.
- * 3. A pinned frame keeps its page. Pins are atomic, but 0 -> 1 needs the partition's latch, SHARED at least, and
- *    whoever unmaps holds it EXCLUSIVE.
+ * 3. A pinned frame keeps its page. `pins` counts the pins; its top bit, PINS_TAKEN, stands while the frame holds no page that could be
+ *    pinned. Whoever takes a page from its frame (evicts, forgets, relabels it) holds the partition's latch EXCLUSIVE and sets the bit by
+ *    compare-and-swap from 0: so it fails where anybody has a pin. A hit therefore needs no latch (pin_hit): it finds the frame by reading the
+ *    chain as it happens to be, adds a pin, and then looks whether the bit was unset, the key is still the wanted one and the frame is READY.
+ *    If so the page cannot leave any more; if not it takes the pin back, and looks again under the partition's latch. So a
+ *    frame may carry, for a moment, a pin of somebody who is only passing; since all but the taking add to `pins`, nothing is lost by it.
+ *    crab.pool_partitions below 128 puts the partition's latch back into every hit.
  * 4. A CLAIMED frame belongs to one thread, which maps it, or gives it back.
  * 5. A frame's content latch is made anew when the frame takes a page, and when a fetch finds the page unpinned under
  *    another rank or level (it was freed, and given out again as something else): under the partition's latch, EXCLUSIVE.
@@ -56,8 +61,9 @@ enum status pool_open(const struct pool_options *options, struct pool **out)
     pool->bucket_mask = buckets - 1;
     for (uint32_t i = 0; i < POOL_PARTS; i++) {
         latch_init(&pool->parts[i].latch, RANK_POOL_PART, 0, i, 0);
-        pool->parts[i].buckets = malloc(buckets * sizeof(uint32_t));
-        memset(pool->parts[i].buckets, 0xff, buckets * sizeof(uint32_t));
+        pool->parts[i].buckets = malloc(buckets * sizeof *pool->parts[i].buckets);
+        for (uint32_t b = 0; b < buckets; b++)
+            atomic_init(&pool->parts[i].buckets[b], NO_INDEX);
     }
     latch_init(&pool->io_latch, RANK_POOL_IO, 0, 0, 0);
     latch_init(&pool->length_latch, RANK_FILE, 0, 0, 0);
@@ -77,10 +83,12 @@ enum status pool_open(const struct pool_options *options, struct pool **out)
     }
 #ifdef MADV_HUGEPAGE
     madvise(pool->memory, bytes, MADV_HUGEPAGE);
+    madvise(pool->frames, frames_bytes, MADV_HUGEPAGE);
 #endif
     for (uint32_t i = 0; i < frame_count; i++) {
         struct frame *frame = &pool->frames[i];
         atomic_init(&frame->key, NO_KEY);
+        atomic_init(&frame->pins, PINS_TAKEN);
         frame->bytes = pool->memory + (size_t)i * PAGE_BYTES;
         frame->pool = pool;
         condition_init(&frame->settled, "pool.settled");
@@ -134,23 +142,21 @@ void frame_map(struct pool *pool, struct frame *frame, uint64_t hash, page_id id
     ASSERT_SLOW(atomic_load(&frame->state) == FRAME_CLAIMED);
     latch_init(&frame->content, rank, level, id.page, page_key(id));        /* rule 5 */
     atomic_store_explicit(&frame->usage, usage, memory_order_relaxed);
-    atom_store(&frame->pins, 1);
     atomic_store_explicit(&frame->key, page_key(id), memory_order_relaxed);
     atom_store(&frame->state, FRAME_READING);
-    uint32_t *head = &part_of(pool, hash)->buckets[(hash >> 7) & pool->bucket_mask];
-    frame->next = *head;
-    *head = (uint32_t)(frame - pool->frames);
+    atom_sub(&frame->pins, PINS_TAKEN - 1);                                 /* one pin, and those who pass by */
+    _Atomic uint32_t *head = &part_of(pool, hash)->buckets[(hash >> 7) & pool->bucket_mask];
+    atomic_store_explicit(&frame->next, atomic_load_explicit(head, memory_order_relaxed), memory_order_relaxed);
+    atomic_store_explicit(head, (uint32_t)(frame - pool->frames), memory_order_relaxed);
 }
 
 void frame_unmap(struct pool *pool, struct frame *frame, uint64_t hash)
 {
     uint32_t index = (uint32_t)(frame - pool->frames);
-    uint32_t *at = &part_of(pool, hash)->buckets[(hash >> 7) & pool->bucket_mask];
-    while (*at != index) {
-        ASSERT(*at != NO_INDEX);
-        at = &pool->frames[*at].next;
-    }
-    *at = frame->next;
+    _Atomic uint32_t *at = &part_of(pool, hash)->buckets[(hash >> 7) & pool->bucket_mask];
+    for (uint32_t i; (i = atomic_load_explicit(at, memory_order_relaxed)) != index; at = &pool->frames[i].next)
+        ASSERT(i != NO_INDEX);
+    atomic_store_explicit(at, atomic_load_explicit(&frame->next, memory_order_relaxed), memory_order_relaxed);
     atomic_store_explicit(&frame->key, NO_KEY, memory_order_relaxed);
 }
 
@@ -163,8 +169,11 @@ bool frame_evict(struct pool *pool, struct frame *frame, uint64_t key)
 {
     uint64_t hash = hash_u64(key);
     struct latch *latch = part_acquire(pool, hash, LATCH_EXCLUSIVE);
-    bool free = atomic_load_explicit(&frame->key, memory_order_relaxed) == key && atom_load(&frame->state) == FRAME_READY
-             && atom_load(&frame->pins) == 0 && !atom_load(&frame->dirty) && !atom_load(&frame->writing);
+    bool free = atomic_load_explicit(&frame->key, memory_order_relaxed) == key && atom_load(&frame->state) == FRAME_READY && pins_take(frame);
+    if (free && (atom_load(&frame->dirty) || atom_load(&frame->writing))) {  /* asked once nobody can pin it, and so change it */
+        atom_sub(&frame->pins, PINS_TAKEN);
+        free = false;
+    }
     if (free) {
         frame_unmap(pool, frame, hash);
         atom_store(&frame->state, FRAME_CLAIMED);
@@ -180,7 +189,7 @@ void frame_settle(struct pool *pool, struct frame *frame, uint64_t key, bool rea
     ASSERT_SLOW(atomic_load(&frame->state) == FRAME_READING);
     if (!read) {
         frame_unmap(pool, frame, hash);
-        atom_store(&frame->pins, 0);
+        atom_add(&frame->pins, PINS_TAKEN - 1);                             /* ours goes; nobody else has one on a page that was never READY */
         atom_store(&frame->state, FRAME_FREE);
     } else {
         atom_store(&frame->state, FRAME_READY);
@@ -210,7 +219,7 @@ enum status frame_obtain(struct pool *pool, bool patient, struct frame **out)
                 }
                 continue;
             }
-            if (state != FRAME_READY || atomic_load_explicit(&frame->pins, memory_order_relaxed))
+            if (state != FRAME_READY || pins_of(frame))
                 continue;
             uint8_t usage = atomic_load_explicit(&frame->usage, memory_order_relaxed);
             if (usage) {
@@ -270,15 +279,16 @@ static bool relabel(struct pool *pool, uint64_t hash, uint64_t key, enum latch_r
     struct frame *frame = chain_find(pool, hash, key);
     bool pinned = false;
     if (frame && atom_load(&frame->state) == FRAME_READY) {
-        if (atom_load(&frame->pins) == 0) {
+        if (pins_take(frame)) {
             latch_init(&frame->content, rank, level, key_page(key).page, key);
+            atom_sub(&frame->pins, PINS_TAKEN - 1);
             pinned = true;
-        } else
-            pinned = ++*tries >= RELABEL_TRIES;
-        if (pinned) {
+        } else if (++*tries >= RELABEL_TRIES) {
             atom_add(&frame->pins, 1);
-            *out = frame;
+            pinned = true;
         }
+        if (pinned)
+            *out = frame;
     }
     latch_release(latch);
     if (!pinned)
@@ -299,6 +309,35 @@ static enum status frame_read(struct pool *pool, struct frame *frame, page_id id
         status = page_error(id);
     frame_settle(pool, frame, page_key(id), !status, true);
     return status;
+}
+
+/* Rule 3. NULL: under the partition's latch all will be clear. Chains are read while they change: what is found is looked at
+ * again once it is pinned, and a walk that was led astray ends after a few steps. */
+static inline struct frame *pin_hit(struct pool *pool, uint64_t key, uint64_t hash, enum latch_rank rank, uint16_t level)
+{
+    uint32_t index = atomic_load_explicit(&part_of(pool, hash)->buckets[(hash >> 7) & pool->bucket_mask], memory_order_relaxed);
+    for (int steps = 0; index != NO_INDEX && steps < 8; steps++) {
+        struct frame *frame = &pool->frames[index];
+        __builtin_prefetch(pool->memory + (size_t)index * PAGE_BYTES);          /* frame and page: two cache misses at a time */
+        __builtin_prefetch(pool->memory + (size_t)index * PAGE_BYTES + 64);
+        if (atomic_load_explicit(&frame->key, memory_order_relaxed) == key) {
+            uint32_t before = atom_add(&frame->pins, 1);
+            if (__builtin_expect(!(before & PINS_TAKEN) && atomic_load_explicit(&frame->key, memory_order_relaxed) == key
+                                 && atom_load_acquire(&frame->state) == FRAME_READY && frame->content.rank == rank && frame->content.level == level, 1))
+                return frame;
+            atom_sub(&frame->pins, 1);
+            return NULL;
+        }
+        index = atomic_load_explicit(&frame->next, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+_Thread_local uint32_t pool_stripe;
+uint32_t pool_stripe_new(void)
+{
+    static _Atomic uint32_t given;
+    return pool_stripe = atomic_fetch_add_explicit(&given, 1, memory_order_relaxed) % HIT_STRIPES + HIT_STRIPES;
 }
 
 enum status frame_pin(struct pool *pool, page_id id, enum latch_rank rank, uint16_t level, bool fresh, struct frame **out)
@@ -322,9 +361,9 @@ enum status frame_pin(struct pool *pool, page_id id, enum latch_rank rank, uint1
                     continue;
             } else {
                 atom_add(&frame->pins, 1);
-                atomic_fetch_add_explicit(&part_of(pool, hash)->hits, 1, memory_order_relaxed);
                 latch_release(latch);
             }
+            count_hit(pool);
             use_more(frame);
             pool_pins++;
             *out = frame;
@@ -362,7 +401,7 @@ static enum status pin_latched(struct pool *pool, page_id id, enum latch_rank ra
     return status;
 }
 
-static inline enum status pin(struct pool *pool, page_id id, enum latch_rank rank, uint16_t level, bool fresh, struct page_ref *out)
+static enum status pin_searched(struct pool *pool, page_id id, enum latch_rank rank, uint16_t level, bool fresh, struct page_ref *out)
 {
     struct frame *frame;
     enum status status = atomic_load_explicit(&pool_io_latched, memory_order_relaxed)
@@ -375,6 +414,23 @@ static inline enum status pin(struct pool *pool, page_id id, enum latch_rank ran
     point_at("pool.pin", frame, page_key(id));
     *out = (struct page_ref){ .frame = frame, .bytes = frame->bytes, .id = id };
     return STATUS_OK;
+}
+
+static inline enum status pin(struct pool *pool, page_id id, enum latch_rank rank, uint16_t level, bool fresh, struct page_ref *out)
+{
+    if (__builtin_expect(atomic_load_explicit(&pool->part_mask, memory_order_relaxed) == POOL_PARTS - 1
+                         && !atomic_load_explicit(&pool_io_latched, memory_order_relaxed), 1)) {
+        struct frame *frame = pin_hit(pool, page_key(id), hash_u64(page_key(id)), rank, level);
+        if (__builtin_expect(frame != NULL, 1)) {
+            count_hit(pool);
+            use_more(frame);
+            pool_pins++;
+            point_at("pool.pin", frame, page_key(id));
+            *out = (struct page_ref){ .frame = frame, .bytes = frame->bytes, .id = id };
+            return STATUS_OK;
+        }
+    }
+    return pin_searched(pool, id, rank, level, fresh, out);
 }
 
 enum status pool_pin(struct pool *pool, page_id id, enum latch_rank rank, uint16_t level, struct page_ref *out)
@@ -440,7 +496,7 @@ void pool_release(struct page_ref *ref)
     if (ref->latched)
         latch_release(&ref->frame->content);
     uint32_t before = atom_sub(&ref->frame->pins, 1);
-    ASSERT(before > 0);
+    ASSERT(before - 1 < PINS_TAKEN - 1);
     pool_pins--;
     *ref = (struct page_ref){ 0 };
 }
@@ -471,9 +527,11 @@ void pool_stats(struct pool *pool, struct pool_stats *out)
         .read_ahead = pool->read_ahead, .frames = pool->frame_count,
     };
     for (uint32_t i = 0; i < POOL_PARTS; i++)
-        out->hits += pool->parts[i].hits, out->misses += pool->parts[i].misses;
+        out->misses += pool->parts[i].misses;
+    for (uint32_t i = 0; i < HIT_STRIPES; i++)
+        out->hits += pool->stripes[i].hits;
     for (uint32_t i = 0; i < pool->frame_count; i++) {
         out->dirty += atomic_load_explicit(&pool->frames[i].dirty, memory_order_relaxed);
-        out->pinned += atomic_load_explicit(&pool->frames[i].pins, memory_order_relaxed) > 0;
+        out->pinned += pins_of(&pool->frames[i]) > 0;
     }
 }

@@ -108,7 +108,7 @@ static void forget_page(struct pool *pool, struct frame *frame, uint64_t key)
             latch_release(latch);
             continue;
         }
-        if (atom_load(&frame->pins) == 0) {
+        if (pins_take(frame)) {
             frame_unmap(pool, frame, hash);
             atom_store(&frame->dirty, false);
             atom_store(&frame->state, FRAME_FREE);

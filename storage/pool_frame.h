@@ -20,16 +20,19 @@
 #define NO_KEY      UINT64_MAX
 #define NO_INDEX    UINT32_MAX
 
+#define PINS_TAKEN  0x80000000u     /* in `pins`: the frame holds no page that may be pinned, or is being taken from it (pool.c, rule 3) */
+#define HIT_STRIPES 256u
+
 enum frame_state { FRAME_FREE, FRAME_CLAIMED, FRAME_READING, FRAME_READY };
 
 struct frame {
     _Atomic uint64_t key;           /* file << 32 | page; NO_KEY while not mapped */
-    _Atomic uint32_t pins;          /* 0 -> 1 needs the partition's latch, SHARED at least (rule 3) */
+    _Atomic uint32_t pins;          /* changed by adding only, but 0 -> PINS_TAKEN by compare-and-swap (rule 3) */
     _Atomic uint8_t  state;         /* FREE -> CLAIMED by compare-and-swap; the rest under the partition's latch */
     _Atomic uint8_t  usage;         /* of the clock sweep; a hint */
     _Atomic bool     dirty;         /* set with the content latch EXCLUSIVE, cleared with it SHARED */
     _Atomic bool     writing;       /* under the partition's latch: bars a second write and eviction, nobody else */
-    uint32_t next;                  /* in its bucket, by the partition's latch */
+    _Atomic uint32_t next;          /* in its bucket; written under the partition's latch, read without (rule 3) */
     struct latch content;
     uint8_t *bytes;
     struct pool *pool;
@@ -38,8 +41,8 @@ struct frame {
 
 struct part {
     struct latch latch;
-    uint32_t *buckets;
-    _Atomic uint64_t hits, misses;
+    _Atomic uint32_t *buckets;      /* as `next` */
+    _Atomic uint64_t misses;
 } __attribute__((aligned(128)));
 
 struct pool {
@@ -51,6 +54,8 @@ struct pool {
     uint8_t *memory;
     struct files *files;
     struct wal *_Atomic wal;
+
+    struct { _Alignas(128) _Atomic uint64_t hits; } stripes[HIT_STRIPES];   /* a thread counts in its own, or shares it with few */
 
     _Alignas(128) _Atomic uint32_t hand;                   /* clock sweep */
     _Atomic uint64_t evictions, written, waits_for_read, read_ahead;
@@ -87,14 +92,32 @@ static inline struct latch *part_acquire(struct pool *pool, uint64_t hash, enum 
 
 static inline struct frame *chain_find(struct pool *pool, uint64_t hash, uint64_t key)
 {
-    uint32_t index = part_of(pool, hash)->buckets[(hash >> 7) & pool->bucket_mask];
+    uint32_t index = atomic_load_explicit(&part_of(pool, hash)->buckets[(hash >> 7) & pool->bucket_mask], memory_order_relaxed);
     while (index != NO_INDEX) {
         struct frame *frame = &pool->frames[index];
         if (atomic_load_explicit(&frame->key, memory_order_relaxed) == key)
             return frame;
-        index = frame->next;
+        index = atomic_load_explicit(&frame->next, memory_order_relaxed);
     }
     return NULL;
+}
+
+static inline uint32_t pins_of(const struct frame *frame) { return atomic_load_explicit(&frame->pins, memory_order_relaxed) & ~PINS_TAKEN; }
+
+/* Takes the page from a frame that nobody has pinned; the partition's latch is held EXCLUSIVE. */
+static inline bool pins_take(struct frame *frame)
+{
+    uint32_t none = 0;
+    return atom_cas(&frame->pins, &none, PINS_TAKEN);
+}
+
+extern _Thread_local uint32_t pool_stripe;                 /* which this thread counts in; 0: not given out yet */
+uint32_t pool_stripe_new(void);
+static inline void count_hit(struct pool *pool)
+{
+    uint32_t stripe = pool_stripe ? pool_stripe : pool_stripe_new();
+    _Atomic uint64_t *hits = &pool->stripes[stripe % HIT_STRIPES].hits;
+    atomic_store_explicit(hits, atomic_load_explicit(hits, memory_order_relaxed) + 1, memory_order_relaxed);   /* those who share one may lose a count */
 }
 
 static inline void use_more(struct frame *frame)

@@ -126,7 +126,7 @@ static enum status ring_pin_outside(struct pool_ring *ring, uint32_t page, struc
         struct frame *frame = chain_find(pool, hash, key);
         if (frame && atom_load(&frame->state) == FRAME_READY && frame->content.rank == RANK_HEAP && frame->content.level == 0) {
             atom_add(&frame->pins, 1);
-            atomic_fetch_add_explicit(&part_of(pool, hash)->hits, 1, memory_order_relaxed);
+            count_hit(pool);
             latch_release(latch);
             pool_pins++;
             *out = frame;

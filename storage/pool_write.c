@@ -94,7 +94,7 @@ static void clean_ahead(struct pool *pool, uint64_t demand)
     int failed = 0;
     for (uint64_t i = 0; i < ahead && failed < 4; i++) {
         struct frame *frame = &pool->frames[(hand + i) % pool->frame_count];
-        if (!atomic_load_explicit(&frame->dirty, memory_order_relaxed) || atomic_load_explicit(&frame->pins, memory_order_relaxed)
+        if (!atomic_load_explicit(&frame->dirty, memory_order_relaxed) || pins_of(frame)
             || atomic_load_explicit(&frame->usage, memory_order_relaxed) > 1)
             continue;
         enum status status = write_by_itself(pool, frame, atomic_load_explicit(&frame->key, memory_order_relaxed));

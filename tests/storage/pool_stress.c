@@ -231,6 +231,7 @@ static void storm(uint32_t frames, uint32_t threads, uint32_t operations, uint64
     thread_join(switcher);
 
     struct pool_stats stats;
+    pool_stop_cleaner(store.pool);                             /* it pins what it writes, for a moment */
     pool_stats(store.pool, &stats);
     CHECK(stats.pinned == 0);
     fprintf(stderr, "storm: %u frames, %u threads: hits %llu misses %llu evictions %llu written %llu waits %llu\n", frames, threads,

@@ -49,18 +49,18 @@ while [ $SECONDS -lt $end ]; do
     echo "== round $round: ${CRAB_SWITCHES:-default switches} (again: MINUTES=1 SEED=$seed ROUND=$round)"
     program btree/storm_stress split 5 4000 $s
     program btree/storm_stress delete 5 6000 $s
-    program storage/pool_stress 4 400 $s
+    program storage/pool_stress 4 800 $s
     program btree/btree_stress 4 600 $s
-    program storage/heap_stress 4 80 $s
-    program storage/lock_stress 4 150 $s
+    program storage/heap_stress 4 150 $s
+    program storage/lock_stress 4 300 $s
     program storage/wal_stress 4 400 $s
-    program engine/exec_workers_stress 2 3 $s
+    program engine/exec_workers_stress 2 5 $s
     if [ $SECONDS -lt $end ]; then
         if server_start "soak$round" -c shared_buffers=2MB -c checkpoint_timeout=2 -c autovacuum_naptime=1 -c min_parallel_table_scan_size=0 -c parallel_setup_cost=0 -c parallel_tuple_cost=0; then
             turn=
             [ -n "$CRAB_SWITCHES" ] || turn=turn
             # shellcheck disable=SC2086
-            timeout 600 $SETARCH "$BUILD/tests/server/mixed_client" 5 40 $s $turn >"$scratch/out" 2>"$scratch/err"
+            timeout 600 $SETARCH "$BUILD/tests/server/mixed_client" 5 60 $s $turn >"$scratch/out" 2>"$scratch/err"
             status=$?
             cat "$scratch/out" >>"$scratch/err"
             server_stop

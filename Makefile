@@ -51,10 +51,25 @@ $(TOOLS): CFLAGS += -I$(shell pg_config --includedir 2>/dev/null)
 $(TOOLS): $(BUILD)/%: $(BUILD)/%.o
 	$(CC) $(CFLAGS) -o $@ $^ -lpq -lsqlite3 -lpthread
 
-# Scenarios of the seeded scheduler: one program.
+# Scenarios of the seeded scheduler: one program, with small grains and a small window. And the same with each bug of base/mutant.h
+# planted: the object that differs stands before the library.
 INTERLEAVE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/interleave/*.c))
-$(BUILD)/tests/interleave/interleave: $(INTERLEAVE) $(BUILD)/libcrab.a
+SMALL      = -DGRAIN_PAGES=1 -DWINDOW=4
+SMALLER    = $(BUILD)/small/engine/exec/seq_scan.o $(BUILD)/small/engine/exec/gather.o
+MUTANTS   := $(shell sed -n 's/^ *X.\([A-Z_]*\), *"\([^"]*\)\.c".*/\1:\2/p' base/mutant.h)
+$(BUILD)/small/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SMALL) -MMD -MP -c -o $@ $<
+$(BUILD)/tests/interleave/interleave: $(INTERLEAVE) $(SMALLER) $(BUILD)/libcrab.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+define mutant
+$(BUILD)/mutant/$(1).o: $(2).c base/mutant.h
+	@mkdir -p $$(@D)
+	$(CC) $(CFLAGS) $(SMALL) -DCRAB_MUTANT=MUTANT_$(1) -c -o $$@ $$<
+$(BUILD)/mutant/$(1): $(BUILD)/mutant/$(1).o $(INTERLEAVE) $(filter-out %/$(2).o,$(SMALLER)) $(BUILD)/libcrab.a
+	$(CC) $(CFLAGS) -o $$@ $$^ $(LDLIBS)
+endef
+$(foreach m,$(MUTANTS),$(eval $(call mutant,$(word 1,$(subst :, ,$(m))),$(word 2,$(subst :, ,$(m))))))
 
 # A grader a lesson: the lesson's files and grading.c, with the student's exercise.c, or with one of solutions/.
 LESSONS = $(patsubst course/%/,%,$(wildcard course/[1-9]-*/))
@@ -157,6 +172,11 @@ interleave:                       ## every interleaving from a seed: SCENARIO=, 
 	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/tests/interleave/interleave
 	@$(BUILD)/tests/interleave/interleave SCENARIO=$(SCENARIO) N=$(N) SEED=$(SEED) POLICY=$(POLICY)
 
+mutants:                          ## plants each bug of base/mutant.h and shows which scenario finds it: MUTANT=, BUDGET= seeds (20000)
+	@base/packages.sh test
+	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/tests/interleave/interleave
+	@BUILD=$(BUILD) MODE=$(MODE) CC=$(CC) MUTANT="$(MUTANT)" BUDGET=$(BUDGET) tests/interleave/mutants.sh
+
 grade:                            ## make grade N=1..5: grade that lesson's exercise.c (TRIAL=, SEED=, POLICY=, SEEDS=)
 	@+$(MAKE) --no-print-directory -s -j2 $(patsubst %,$(BUILD)/course/%/grade,$(filter $(N)-%,$(LESSONS)))
 	@BUILD=$(BUILD) GRADE=$(N) TRIAL=$(TRIAL) SEED=$(SEED) POLICY=$(POLICY) SEEDS=$(SEEDS) course/grade.sh
@@ -181,6 +201,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test test-switches tsan-soak interleave crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench grade graders units stress variants lint format install clean help
+.PHONY: all run test test-switches tsan-soak interleave mutants crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench grade graders units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

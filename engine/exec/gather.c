@@ -22,7 +22,9 @@
 #include "base/mutant.h"
 #include "engine/exec/operator.h"
 
-#define WINDOW 64
+#ifndef WINDOW
+#define WINDOW 64                        /* grains; a multiple of 4 */
+#endif
 
 struct exchange;
 struct hand {                            /* one worker of the pipeline */

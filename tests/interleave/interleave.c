@@ -25,7 +25,7 @@
 #include "base/hash.h"
 #include "storage/disk.h"
 
-static const struct scenario *const tables[] = {scenarios_btree, scenarios_pool, scenarios_lock, scenarios_wal, scenarios_txn};
+static const struct scenario *const tables[] = {scenarios_btree, scenarios_pool, scenarios_lock, scenarios_wal, scenarios_txn, scenarios_workers};
 
 /* ---- For scenarios ---- */
 

@@ -58,6 +58,23 @@ void rows_make(unsigned count)
     must(txn_commit(txn));
 }
 
+void rows_make_pages(unsigned count)
+{
+    struct one_row row;
+    uint64_t id;
+    heap.store = store;
+    struct txn *txn = txn_in(0);
+    must(heap_create(&heap, txn));
+    for (unsigned i = 0; i < count; i++) {
+        must(heap_insert(&heap, txn, one_row(&row, i), &id, true));
+        check(ROW_PAGE(id) == i, "row %u is on page %u", i, ROW_PAGE(id));
+        heap_forget(store, heap.file);      /* and with it the page that had room */
+    }
+    must(txn_commit(txn));
+}
+
+const struct heap *rows_heap(void) { return &heap; }
+
 /* The version that the snapshot sees. */
 static void find(const struct snapshot *snapshot, unsigned row, int64_t *value, uint64_t *id)
 {

@@ -14,6 +14,8 @@ enum status row_add(struct txn *, unsigned row, int64_t amount);    /* UPDATE â€
 enum status row_lock(struct txn *, unsigned row, enum row_lock);    /* the newest version */
 int64_t row_value(unsigned row);                            /* as a new transaction sees it */
 int64_t row_read(const struct snapshot *, unsigned row);
+void    rows_make_pages(unsigned count);                    /* another table: a row a page, of value 0, 1, ...; for scans */
+const struct heap *rows_heap(void);
 void    rows_vacuum(unsigned session);                      /* prunes, frees */
 
 /* Nobody waited for a timer where somebody should have been woken. */

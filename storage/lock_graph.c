@@ -78,8 +78,10 @@ static void refresh(struct lock_table *locks, struct txn_slot *slot)
     latch_acquire(&locks->graph, LATCH_EXCLUSIVE);
     bool object = slot->wait.active && !slot->wait.for_transaction;
     uint64_t number = slot->wait.number;
-    copy.key_high = slot->wait.key_high;
-    copy.key_low = slot->wait.key_low;
+    if (object) {                                /* else its session may be filling it in now, under no latch of ours */
+        copy.key_high = slot->wait.key_high;
+        copy.key_low = slot->wait.key_low;
+    }
     latch_release(&locks->graph);
     if (!object)
         return;

@@ -21,8 +21,9 @@
     X(LINK_MENDED_ON_ONE_SIDE, "btree/delete.c",        "btree.",         "a leaf goes, its right sibling still points at it") \
     X(NOT_LOOKED_UP_AGAIN,     "storage/pool.c",        "pool.",          "whoever waited for another's read takes the frame without a second look-up") \
     X(PAGE_READ_TWICE,         "storage/pool.c",        "pool.",          "nobody asks whether the page came in while a frame was sought") \
-    X(VICTIM_PINNED,           "storage/pool.c",        "pool.",          "pins are not asked for again once the victim's partition is latched") \
-    X(VICTIM_CHANGED,          "storage/pool.c",        "pool.",          "dirty is not asked for again once the victim's partition is latched") \
+    X(PIN_NOT_LOOKED_AT,       "storage/pool.c",        "pool.",          "a page is pinned without a latch, and not looked at again once it is") \
+    X(VICTIM_PINNED,           "storage/pool.c",        "pool.",          "a victim is taken though somebody has pinned it meanwhile") \
+    X(VICTIM_CHANGED,          "storage/pool.c",        "pool.",          "dirty is not asked for again once nobody can pin the victim") \
     X(VICTIM_BEING_WRITTEN,    "storage/pool.c",        "pool.write",     "a page is evicted while its copy is on the way to the disk") \
     X(DIRTY_CLEARED_LATE,      "storage/pool_write.c",  "pool.write",     "dirty is cleared after the copied page's latch was let go") \
     X(PAGE_BEFORE_LOG,         "storage/pool_write.c",  "wal.pages",      "a page is written before the log is flushed to its LSN") \

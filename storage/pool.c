@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/mutant.h"
 #include "base/step.h"
 #include "storage/pool_frame.h"
 
@@ -169,8 +170,9 @@ bool frame_evict(struct pool *pool, struct frame *frame, uint64_t key)
 {
     uint64_t hash = hash_u64(key);
     struct latch *latch = part_acquire(pool, hash, LATCH_EXCLUSIVE);
-    bool free = atomic_load_explicit(&frame->key, memory_order_relaxed) == key && atom_load(&frame->state) == FRAME_READY && pins_take(frame);
-    if (free && (atom_load(&frame->dirty) || atom_load(&frame->writing))) {  /* asked once nobody can pin it, and so change it */
+    bool free = atomic_load_explicit(&frame->key, memory_order_relaxed) == key && atom_load(&frame->state) == FRAME_READY
+             && (pins_take(frame) || (MUTANT(VICTIM_PINNED) && atom_add(&frame->pins, PINS_TAKEN) < PINS_TAKEN));
+    if (free && ((atom_load(&frame->dirty) && !MUTANT(VICTIM_CHANGED)) || (atom_load(&frame->writing) && !MUTANT(VICTIM_BEING_WRITTEN)))) {  /* asked once nobody can pin it, and so change it */
         atom_sub(&frame->pins, PINS_TAKEN);
         free = false;
     }
@@ -322,7 +324,7 @@ static inline struct frame *pin_hit(struct pool *pool, uint64_t key, uint64_t ha
         __builtin_prefetch(pool->memory + (size_t)index * PAGE_BYTES + 64);
         if (atomic_load_explicit(&frame->key, memory_order_relaxed) == key) {
             uint32_t before = atom_add(&frame->pins, 1);
-            if (__builtin_expect(!(before & PINS_TAKEN) && atomic_load_explicit(&frame->key, memory_order_relaxed) == key
+            if (__builtin_expect(!(before & PINS_TAKEN) && (atomic_load_explicit(&frame->key, memory_order_relaxed) == key || MUTANT(PIN_NOT_LOOKED_AT))
                                  && atom_load_acquire(&frame->state) == FRAME_READY && frame->content.rank == rank && frame->content.level == level, 1))
                 return frame;
             atom_sub(&frame->pins, 1);
@@ -353,6 +355,12 @@ enum status frame_pin(struct pool *pool, page_id id, enum latch_rank rank, uint1
                 point_at("pool.waiting", frame, key);
                 condition_wait(&frame->settled, latch);                     /* rule 2 */
                 latch_release(latch);
+                if (MUTANT(NOT_LOOKED_UP_AGAIN)) {
+                    atom_add(&frame->pins, 1);
+                    pool_pins++;
+                    *out = frame;
+                    return STATUS_OK;
+                }
                 continue;
             }
             if (__builtin_expect(frame->content.rank != rank || frame->content.level != level, 0)) {
@@ -375,7 +383,7 @@ enum status frame_pin(struct pool *pool, page_id id, enum latch_rank rank, uint1
         if (status)
             return status;
         latch = part_acquire(pool, hash, LATCH_EXCLUSIVE);
-        if (chain_find(pool, hash, key)) {                                  /* somebody was quicker */
+        if (!MUTANT(PAGE_READ_TWICE) && chain_find(pool, hash, key)) {      /* somebody was quicker */
             latch_release(latch);
             frame_give_back(frame);
             continue;

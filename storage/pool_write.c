@@ -8,6 +8,7 @@
  * 4. A failed write leaves the page dirty. */
 #include <stdlib.h>
 
+#include "base/mutant.h"
 #include "base/step.h"
 #include "storage/pool_frame.h"
 
@@ -47,14 +48,17 @@ enum status frame_write(struct pool *pool, struct frame *frame, uint64_t key)
     }
     _Alignas(64) uint8_t copy[PAGE_BYTES];
     memcpy(copy, frame->bytes, PAGE_BYTES);
-    atom_store(&frame->dirty, false);
+    if (!MUTANT(DIRTY_CLEARED_LATE))
+        atom_store(&frame->dirty, false);
     latch_release(&frame->content);
+    if (MUTANT(DIRTY_CLEARED_LATE))
+        atom_store(&frame->dirty, false);
     step_barred--;
     atom_sub(&frame->pins, 1);
 
     point_at("pool.writing", frame, key);
     struct wal *wal = atom_load(&pool->wal);
-    if (wal)
+    if (wal && !MUTANT(PAGE_BEFORE_LOG))
         wal_flush(wal, page_header(copy)->lsn);
     page_seal(copy);
     enum status status = file_write(pool->files, key_page(key), copy);

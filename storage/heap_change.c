@@ -12,6 +12,8 @@
  *    when no key changes, reached through the chain, and the indexes are left alone. Else the row moves to a page that
  *    takes inserts: the first latch is let go, the insert target is taken, both pages are latched in rising order,
  *    and the row is judged once more.
+ *    A page with room is pruned too where the row's chain was long to read: a row that is changed all the time would
+ *    else be found behind all of its versions that still have room.
  * 4. Row locks of others are copied to the new version under the page's latch. */
 #include "storage/heap_private.h"
 
@@ -187,6 +189,25 @@ static bool prune_is_vain(const struct page_ref *ref, lsn_t horizon, bool note)
     return vain[at].id.file == ref->id.file && vain[at].id.page == ref->id.page && vain[at].horizon == horizon && vain[at].lsn == lsn;
 }
 
+static _Thread_local uint32_t prunes_let_pass;
+
+/* Did this thread read a long chain on the page just now? Where pruning was of little use, the next few times are let pass. */
+static bool chain_is_long(const struct page_ref *ref)
+{
+    bool is_long = heap_long_chain.file == ref->id.file && heap_long_chain.page == ref->id.page;
+    heap_long_chain = (page_id){0};
+    return is_long && (prunes_let_pass == 0 || prunes_let_pass-- == 0);
+}
+
+/* Only versions that no index leads to leave a slot free when they go. */
+static bool pruning_may_free(const uint8_t *page)
+{
+    uint8_t any = 0;
+    for (uint16_t i = 0; i < pax_head(page)->slot_count; i++)
+        any |= pax_states(page)[i];
+    return any & SLOT_HEAP_ONLY;
+}
+
 /* On the row's own page, latched and judged. *stayed false: no room there; the page is as it was. */
 static enum status update_here(struct update *u, struct page_ref *ref, bool *stayed)
 {
@@ -202,9 +223,12 @@ static enum status update_here(struct update *u, struct page_ref *ref, bool *sta
     struct overflow_deltas deltas = {.count = 0};
     struct prune_plan plan;
     enum status status;
-    if (slot < 0 || pax_var_room(page) < need) {
+    bool must = slot < 0 || pax_var_room(page) < need;
+    if (must || (chain_is_long(ref) && only_pin)) {
         lsn_t horizon = txn_horizon(heap->store);
-        if (!only_pin || prune_is_vain(ref, horizon, false))
+        if (slot < 0 && !pruning_may_free(page))
+            return STATUS_OK;
+        if (must && (!only_pin || prune_is_vain(ref, horizon, false)))
             return STATUS_OK;
         status = prune_plan(heap, page, ref->id.page, horizon, &deltas, &plan);
         if (status)
@@ -212,11 +236,15 @@ static enum status update_here(struct update *u, struct page_ref *ref, bool *sta
         bool slot_free = plan.slot_count < head->capacity;
         for (uint16_t i = 0; i < plan.slot_count && !slot_free; i++)
             slot_free = plan.state[i] == SLOT_FREE;
-        if (!slot_free || PAGE_BYTES - head->arrays_end - plan.var_bytes < need) {
+        if (must && (!slot_free || PAGE_BYTES - head->arrays_end - plan.var_bytes < need)) {
             (void)prune_is_vain(ref, horizon, true);
             return STATUS_OK;
         }
-        prune = true;
+        prune = must || plan.removed >= CHAIN_LONG;
+        if (!prune) {
+            deltas.count = 0;
+            prunes_let_pass = 16;
+        }
     }
     if (!stage_deltas(u->row, 0, &deltas))
         return STATUS_OK;

@@ -97,5 +97,7 @@ enum status version_visible(struct viewer *, const uint8_t *page, uint16_t slot,
 /* The version that an index entry's slot leads to first: itself, or a redirect's target. -1: none. */
 int32_t     chain_first(const uint8_t *page, uint16_t slot);
 int32_t     chain_next(const uint8_t *page, uint32_t page_number, uint16_t slot);    /* the newer version on this page, heap-only; -1: none */
+#define CHAIN_LONG 12                        /* a chain that took so many steps to read is worth pruning */
+extern _Thread_local page_id heap_long_chain;    /* the page where this thread met one last; {0, 0}: none */
 
 #endif

@@ -272,6 +272,8 @@ static enum status fetch_page(const struct heap *heap, uint64_t row_id, struct p
     return STATUS_OK;
 }
 
+_Thread_local page_id heap_long_chain;
+
 enum status heap_fetch(const struct heap *heap, const struct snapshot *snapshot, uint64_t row_id, const uint16_t *columns, uint16_t column_count,
                        struct vector *out, uint16_t at, struct arena *arena, bool *found, uint64_t *row_id_out)
 {
@@ -283,12 +285,15 @@ enum status heap_fetch(const struct heap *heap, const struct snapshot *snapshot,
     struct viewer viewer = {.snapshot = snapshot, .store = heap->store};
     bool visible = false;
     int32_t slot = chain_first(ref.bytes, ROW_SLOT(row_id));
-    for (uint32_t steps = 0; slot >= 0 && steps < PAX_MAX_SLOTS; steps++) {
+    uint32_t steps = 0;
+    for (; slot >= 0 && steps < PAX_MAX_SLOTS; steps++) {
         status = version_visible(&viewer, ref.bytes, (uint16_t)slot, &visible);
         if (status || visible)
             break;
         slot = chain_next(ref.bytes, ref.id.page, (uint16_t)slot);
     }
+    if (steps >= CHAIN_LONG)
+        heap_long_chain = ref.id;
     *found = !status && visible;
     if (*found) {
         *row_id_out = ROW_ID(ref.id.page, (uint16_t)slot);

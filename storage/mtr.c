@@ -192,19 +192,21 @@ void mtr_format(struct mtr *mtr, uint8_t *page, enum page_kind kind)
 
 /* ------------------------------------------------------------------ commit */
 
-/* The longest run of zeros, found in steps of 8 bytes: it may be a little longer than what is left out. */
+/* The longest run of zeros, found in steps of 64 bytes: it may be a little longer than what is left out. */
 static void find_hole(const uint8_t *page, uint16_t *hole, uint16_t *length)
 {
     uint32_t best = 0, best_at = 0, run = 0;
-    for (uint32_t at = 0; at < PAGE_BYTES; at += 8) {
-        uint64_t word;
-        memcpy(&word, page + at, 8);
-        run = word ? 0 : run + 8;
+    for (uint32_t at = 0; at < PAGE_BYTES; at += 64) {
+        uint64_t words[8], any = 0;
+        memcpy(words, page + at, 64);
+        for (int i = 0; i < 8; i++)
+            any |= words[i];
+        run = any ? 0 : run + 64;
         if (run > best)
-            best = run, best_at = at + 8 - run;
+            best = run, best_at = at + 64 - run;
     }
     if (best == PAGE_BYTES)
-        best -= 8;
+        best -= 64;
     *hole = (uint16_t)best_at;
     *length = (uint16_t)best;
 }
@@ -318,10 +320,14 @@ lsn_t mtr_commit_as(struct mtr *mtr, enum wal_kind kind, const void *extra, uint
 
 lsn_t mtr_commit(struct mtr *mtr)
 {
-    if (mtr->changed)
-        return mtr_commit_as(mtr, WAL_PAGES, NULL, 0, NULL);
-    let_go(mtr);
-    return 0;
+    if (!mtr->changed) {
+        let_go(mtr);
+        return 0;
+    }
+    lsn_t end = mtr_commit_as(mtr, WAL_PAGES, NULL, 0, NULL);
+    if (latch_held_count() == 0)
+        wal_write_ahead(mtr->store->wal);
+    return end;
 }
 
 void mtr_cancel(struct mtr *mtr)

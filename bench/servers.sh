@@ -1,3 +1,4 @@
+#!/bin/bash
 # bench/servers.sh - sourced: Crabtree and the PostgreSQL of this machine side by side on scratch directories, with the same memory,
 # fsync on, one Unix socket directory, and autogroup scheduling off for the run. Whatever way the script ends, they are stopped.
 #

@@ -178,8 +178,24 @@ mutants:                          ## plants each bug of base/mutant.h and shows 
 	@BUILD=$(BUILD) MODE=$(MODE) CC=$(CC) MUTANT="$(MUTANT)" BUDGET=$(BUDGET) tests/interleave/mutants.sh
 
 grade:                            ## make grade N=1..5: grade that lesson's exercise.c (TRIAL=, SEED=, POLICY=, SEEDS=)
+	@[ -n "$(filter $(N)-%,$(LESSONS))" ] || { echo "make grade N=1 (to 5): there is no lesson \"$(N)\"" >&2; exit 2; }
 	@+$(MAKE) --no-print-directory -s -j2 $(patsubst %,$(BUILD)/course/%/grade,$(filter $(N)-%,$(LESSONS)))
 	@BUILD=$(BUILD) GRADE=$(N) TRIAL=$(TRIAL) SEED=$(SEED) POLICY=$(POLICY) SEEDS=$(SEEDS) course/grade.sh
+
+lesson:                           ## make lesson N=1..5: run that lesson unattended and check what it shows
+	@base/packages.sh course
+	@+$(MAKE) --no-print-directory -s -j2 all graders $(BUILD)/bench/latches
+	@BUILD=$(BUILD) course/lesson.sh "$(N)"
+
+lessons:                          ## all five lessons
+	@base/packages.sh course
+	@+$(MAKE) --no-print-directory -s -j2 all graders $(BUILD)/bench/latches
+	@status=0; for n in 1 2 3 4 5; do BUILD=$(BUILD) course/lesson.sh $$n || status=1; done; exit $$status
+
+curve:                            ## make curve N=1..5: that lesson's switch, both ways, at 1, 2, 4, 8 and 16
+	@base/packages.sh course
+	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/bench/latches
+	@BUILD=$(BUILD) SECONDS_EACH=$(or $(SECONDS_EACH),0.15) ROUNDS=$(or $(ROUNDS),3) course/lesson.sh "$(N)" curve
 
 graders: $(GRADERS)
 units: $(UNIT) $(STRESS) $(TOOLS) $(BUILD)/tests/interleave/interleave
@@ -201,6 +217,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test test-switches tsan-soak interleave mutants crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench grade graders units stress variants lint format install clean help
+.PHONY: all run test test-switches tsan-soak interleave mutants crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench grade lesson lessons curve graders units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

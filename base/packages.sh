@@ -1,5 +1,5 @@
 #!/bin/sh
-# base/packages.sh run|test|bench - installs the Debian/Ubuntu packages that are missing for that purpose, after one line that
+# base/packages.sh run|test|bench|course - installs the Debian/Ubuntu packages that are missing for that purpose, after one line that
 # says which. On other systems it names them and stops.
 set -eu
 build="gcc make libuv1-dev libgmp-dev libssl-dev libutf8proc-dev zlib1g-dev"
@@ -7,7 +7,8 @@ case "${1:-}" in
 run)   wanted="$build postgresql-client" ;;
 test)  wanted="$build postgresql-client postgresql libpq-dev libcriterion-dev libsqlite3-dev clang util-linux" ;;
 bench) wanted="$build postgresql-client postgresql libpq-dev libsqlite3-dev gnuplot-nox valgrind" ;;
-*) echo "usage: base/packages.sh run|test|bench" >&2; exit 2 ;;
+course) wanted="$build postgresql-client procps gnuplot-nox" ;;
+*) echo "usage: base/packages.sh run|test|bench|course" >&2; exit 2 ;;
 esac
 
 present() { # also true for what a later major version provides: clang by clang-14, postgresql by postgresql-15

@@ -482,6 +482,7 @@ enum status txn_commit(struct txn *txn)
         wal_flush(store->wal, number);
     await_limit(txn, number);
     txn_over(txn, true);
+    wal_write_ahead(store->wal);
     return STATUS_OK;
 }
 

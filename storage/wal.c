@@ -56,6 +56,7 @@ struct wal {
     uint64_t ring_bytes;                    /* a power of two */
     lsn_t    opened;                        /* where the first record of this process went */
     _Atomic lsn_t redo;                     /* changed under ring_latch */
+    _Atomic bool behind;                    /* there is enough for the writer to write ahead */
 
     /* Every append writes these: one cache line, with nothing else in it. */
     _Alignas(64) struct latch ring_latch;   /* WAL_RING: */
@@ -260,11 +261,17 @@ bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn
         condition_wake_all(&wal->copied);
         latch_release(&wal->copy_latch);
     }
-    if (quarter)                                               /* written ahead, so that nobody need wait for room */
-        condition_wake_one(&wal->writer_wake);
+    if (quarter)
+        atom_store(&wal->behind, true);
     *start = at;
     *end = at + length;
     return true;
+}
+
+void wal_write_ahead(struct wal *wal)
+{
+    if (atomic_load_explicit(&wal->behind, memory_order_relaxed) && atom_exchange(&wal->behind, false))
+        condition_wake_one(&wal->writer_wake);
 }
 
 uint64_t wal_max_record(const struct wal *wal) { return wal->ring_bytes / 2; }

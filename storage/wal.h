@@ -36,6 +36,9 @@ void        wal_close(struct wal *);                        /* flushes */
  * gets *end stored inside the reservation (commit order). Waits for a flush when the ring is full; so the caller may hold page latches, and
  * the flush never needs one. */
 bool        wal_append(struct wal *, struct wal_record *record, lsn_t redo_seen, lsn_t *start, lsn_t *end, _Atomic uint64_t *note);
+/* Wakes the writer if there is enough for it, so that nobody need wait for room. Whoever is woken may take this thread's processor at
+ * once: so those who append call it when nobody waits for them, no page latched and no commit under way. */
+void        wal_write_ahead(struct wal *);
 uint64_t    wal_max_record(const struct wal *);             /* a fraction of the ring: the largest record */
 lsn_t       wal_redo_point(const struct wal *);             /* full images are due for pages whose LSN is <= this */
 lsn_t       wal_move_redo_point(struct wal *);              /* to the next record's start; a checkpoint begins */

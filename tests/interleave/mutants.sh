@@ -2,7 +2,7 @@
 # tests/interleave/mutants.sh - plants each concurrency bug of base/mutant.h, one at a time, and runs the scenarios until
 # one fails: all of its module with a few seeds, then with more, up to BUDGET seeds each.
 #
-#     [BUILD=build] [MUTANT=name] [BUDGET=20000] tests/interleave/mutants.sh
+#     [BUILD=build] [MUTANT=name or pattern] [BUDGET=20000] tests/interleave/mutants.sh
 #
 # A mutant that no scenario finds is a failure of the scenarios. The same seed must pass where nothing is planted.
 BUILD=${BUILD:-build} MODE=${MODE:-release} CC=${CC:-gcc} BUDGET=${BUDGET:-20000}

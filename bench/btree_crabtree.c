@@ -15,7 +15,7 @@ static void *crab_open(const char *directory, uint64_t cache_bytes)
 {
     struct crab *db = calloc(1, sizeof *db);
     atomic_store(&wal_fsync_enabled, 0);
-    struct store_options options = { .pool_bytes = cache_bytes, .wal_ring_bytes = 64u << 20, .lock_bytes = 1u << 20, .pool_partitions = 128,
+    struct store_options options = { .pool_bytes = cache_bytes, .wal_ring_bytes = 16u << 20, .lock_bytes = 1u << 20, .pool_partitions = 128,
                                      .checkpoint_seconds = 1u << 20, .max_transactions = 100, .max_wal_bytes = UINT64_MAX / 2 };
     OK(store_open(directory, &options, &db->store));
     db->tree = (struct btree){ .store = db->store, .file = 900, .name = "bench" };

@@ -61,17 +61,21 @@ static void buffer_put(struct mtr_buffer *buffer)
     }
 }
 
-static uint8_t *reserve(uint8_t **area, uint32_t *capacity, uint32_t used, uint32_t more)
+static void __attribute__((noinline)) enlarge(uint8_t **area, uint32_t *capacity, uint32_t wanted)
 {
-    if (used + more > *capacity) {
-        uint32_t larger = *capacity ? *capacity : 4096;
-        while (larger < used + more)
-            larger *= 2;
-        *area = realloc(*area, larger);
-        if (!*area)
-            panic("out of memory in a mini-transaction");
-        *capacity = larger;
-    }
+    uint32_t larger = *capacity ? *capacity : 4096;
+    while (larger < wanted)
+        larger *= 2;
+    *area = realloc(*area, larger);
+    if (!*area)
+        panic("out of memory in a mini-transaction");
+    *capacity = larger;
+}
+
+static inline uint8_t *reserve(uint8_t **area, uint32_t *capacity, uint32_t used, uint32_t more)
+{
+    if (__builtin_expect(used + more > *capacity, 0))
+        enlarge(area, capacity, used + more);
     return *area + used;
 }
 
@@ -82,7 +86,7 @@ void mtr_begin(struct mtr *mtr, struct store *store, xid_t xid)
     mtr->store = store;
     mtr->xid = xid;
     mtr->page_count = mtr->last = 0;
-    mtr->changed = false;
+    mtr->changed = mtr->lsn_noted = false;
     mtr->verbs_length = 0;
     mtr->buffer = NULL;
 }
@@ -120,7 +124,7 @@ static struct mtr_page *changing(struct mtr *mtr, const uint8_t *page)
     return at;
 }
 
-static void note(struct mtr *mtr, struct verb_head head, const void *bytes, uint32_t count)
+static inline void note(struct mtr *mtr, struct verb_head head, const void *bytes, uint32_t count)
 {
     if (!mtr->buffer)
         mtr->buffer = buffer_take();
@@ -170,6 +174,7 @@ void mtr_write_lsn(struct mtr *mtr, uint8_t *page, uint32_t offset)
 {
     check_range(offset, sizeof(lsn_t));
     changing(mtr, page);
+    mtr->lsn_noted = true;
     note(mtr, (struct verb_head){ .verb = VERB_LSN, .offset = (uint16_t)offset, .count = sizeof(lsn_t) }, NULL, 0);
 }
 
@@ -211,62 +216,70 @@ static void find_hole(const uint8_t *page, uint16_t *hole, uint16_t *length)
     *length = (uint16_t)best;
 }
 
-struct record { struct mtr_buffer *buffer; uint32_t length; };
-
-static void add(struct record *record, const void *bytes, uint32_t count)
+static uint8_t *put(uint8_t *at, const void *bytes, uint32_t count)
 {
-    uint8_t *at = reserve(&record->buffer->record, &record->buffer->record_capacity, record->length, count);
-    if (count)
-        memcpy(at, bytes, count);
-    record->length += count;
+    memcpy(at, bytes, count);
+    return at + count;
 }
 
-/* Makes the record, as the redo point demands; returns how many images it holds. */
-static uint32_t build(struct mtr *mtr, lsn_t redo, enum wal_kind kind, const void *extra, uint32_t extra_bytes, struct record *record)
+/* Makes the record in the buffer, as the redo point demands; returns how many images it holds. */
+static uint32_t build(struct mtr *mtr, lsn_t redo, enum wal_kind kind, const void *extra, uint32_t extra_bytes)
 {
-    record->buffer = mtr->buffer;
-    record->length = 0;
-    struct wal_record head = { .xid = mtr->xid, .kind = (uint8_t)kind };
     struct record_body body = { .extra_bytes = extra_bytes };
     uint8_t number[MTR_PAGES];
-    bool image[MTR_PAGES];
-    for (uint32_t i = 0; i < mtr->page_count; i++)
-        if (mtr->pages[i].changed)
-            number[i] = (uint8_t)body.page_count++;
-    add(record, &head, sizeof head);
-    add(record, &body, sizeof body);
-    for (uint32_t i = 0; i < mtr->page_count; i++)
-        if (mtr->pages[i].changed)
-            add(record, &(struct record_page){ mtr->pages[i].ref.id.file, mtr->pages[i].ref.id.page }, sizeof(struct record_page));
-    add(record, extra, extra_bytes);
-
+    bool image[MTR_PAGES], as_noted = true;                   /* as_noted: the verbs can be taken as they are */
     uint32_t images = 0;
     for (uint32_t i = 0; i < mtr->page_count; i++) {
         const struct mtr_page *page = &mtr->pages[i];
-        image[i] = page->changed && (page->image || page_header(page->ref.bytes)->lsn <= redo);
+        image[i] = false;
+        number[i] = (uint8_t)body.page_count;
+        if (!page->changed)
+            continue;
+        as_noted = as_noted && i == body.page_count;
+        body.page_count++;
+        if (page->image || page_header(page->ref.bytes)->lsn <= redo) {
+            image[i] = true;
+            as_noted = false;
+            images++;
+        }
+    }
+    const uint32_t most = (uint32_t)(sizeof(struct wal_record) + sizeof body + body.page_count * sizeof(struct record_page) + 8) + extra_bytes
+                        + images * (uint32_t)(sizeof(struct verb_head) + PAGE_BYTES) + mtr->verbs_length;
+    uint8_t *const record = reserve(&mtr->buffer->record, &mtr->buffer->record_capacity, 0, most), *at = record;
+    at = put(at, &(struct wal_record){ .xid = mtr->xid, .kind = (uint8_t)kind }, sizeof(struct wal_record));
+    at = put(at, &body, sizeof body);
+    for (uint32_t i = 0; i < mtr->page_count; i++)
+        if (mtr->pages[i].changed)
+            at = put(at, &(struct record_page){ mtr->pages[i].ref.id.file, mtr->pages[i].ref.id.page }, sizeof(struct record_page));
+    if (extra_bytes)
+        at = put(at, extra, extra_bytes);
+
+    for (uint32_t i = 0; i < mtr->page_count && images; i++) {
         if (!image[i])
             continue;
+        const uint8_t *bytes = mtr->pages[i].ref.bytes;
         struct verb_head verb = { .verb = VERB_IMAGE, .page = number[i] };
-        find_hole(page->ref.bytes, &verb.offset, &verb.count);
-        add(record, &verb, sizeof verb);
-        add(record, page->ref.bytes, verb.offset);
-        add(record, page->ref.bytes + verb.offset + verb.count, PAGE_BYTES - (uint32_t)verb.offset - verb.count);
-        images++;
+        find_hole(bytes, &verb.offset, &verb.count);
+        at = put(at, &verb, sizeof verb);
+        at = put(at, bytes, verb.offset);
+        at = put(at, bytes + verb.offset + verb.count, PAGE_BYTES - (uint32_t)verb.offset - verb.count);
     }
-    for (uint32_t at = 0; at < mtr->verbs_length; ) {
+    if (as_noted && mtr->verbs_length)
+        at = put(at, mtr->buffer->verbs, mtr->verbs_length);
+    for (uint32_t from = 0; !as_noted && from < mtr->verbs_length; ) {
         struct verb_head verb;
-        memcpy(&verb, mtr->buffer->verbs + at, sizeof verb);
+        memcpy(&verb, mtr->buffer->verbs + from, sizeof verb);
         uint32_t length = (uint32_t)sizeof verb + (verb.verb == VERB_WRITE ? verb.count : 0);
         if (!image[verb.page] || verb.verb == VERB_LSN) {
-            uint32_t from = record->length;
-            add(record, mtr->buffer->verbs + at, length);
-            record->buffer->record[from + offsetof(struct verb_head, page)] = number[verb.page];
+            uint8_t *head = at;
+            at = put(at, mtr->buffer->verbs + from, length);
+            head[offsetof(struct verb_head, page)] = number[verb.page];
         }
-        at += length;
+        from += length;
     }
-    static const uint8_t padding[8];
-    add(record, padding, -record->length & 7);
-    ((struct wal_record *)record->buffer->record)->length = record->length;
+    while ((at - record) & 7)
+        *at++ = 0;
+    ((struct wal_record *)record)->length = (uint32_t)(at - record);
     return images;
 }
 
@@ -294,20 +307,19 @@ lsn_t mtr_commit_as(struct mtr *mtr, enum wal_kind kind, const void *extra, uint
         if (mtr->pages[i].changed)
             pool_mark_dirty(&mtr->pages[i].ref);
 
-    struct record record;
     lsn_t start, end, redo;
     uint32_t images;
     do {
         redo = wal_redo_point(wal);
-        images = build(mtr, redo, kind, extra, extra_bytes, &record);
-    } while (!wal_append(wal, (struct wal_record *)record.buffer->record, redo, &start, &end, txn_note));
+        images = build(mtr, redo, kind, extra, extra_bytes);
+    } while (!wal_append(wal, (struct wal_record *)mtr->buffer->record, redo, &start, &end, txn_note));
     if (images)
         wal_count_images(wal, images);
 
     for (uint32_t i = 0; i < mtr->page_count; i++)
         if (mtr->pages[i].changed)
             page_header(mtr->pages[i].ref.bytes)->lsn = MUTANT(LSN_OF_THE_START) ? start : end;
-    for (uint32_t at = 0; at < mtr->verbs_length; ) {
+    for (uint32_t at = 0; mtr->lsn_noted && at < mtr->verbs_length; ) {
         struct verb_head verb;
         memcpy(&verb, mtr->buffer->verbs + at, sizeof verb);
         if (verb.verb == VERB_LSN)

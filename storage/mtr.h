@@ -25,7 +25,7 @@ struct mtr {
     struct store *store;
     xid_t    xid;                                           /* written into the record; 0 when no transaction's */
     uint16_t page_count;
-    bool     changed;
+    bool     changed, lsn_noted;
     struct mtr_page { struct page_ref ref; bool image, changed; } pages[MTR_PAGES];
     uint16_t last;                                          /* the page of the last verb */
     uint32_t verbs_length;

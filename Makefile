@@ -164,7 +164,7 @@ bench-hooks:                      ## what the hooks' branch costs a B+Tree look-
 	@BUILD=$(BUILD) bench/hooks.sh
 
 bench-btree:                      ## our B+Tree beside LMDB, Berkeley DB, WiredTiger and SQLite
-	@base/packages.sh bench
+	@base/packages.sh engines
 	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/bench/btree
 	@BUILD=$(BUILD) bench/btree.sh
 

@@ -8,7 +8,7 @@
  *     headline   bulk load of COUNT/2 keys, then the other half inserted in random order at 2 threads, 1,000 a transaction (the tree doubles: leaves
  *                split), then lookups at 2 threads among all COUNT keys
  *     small      SMALL keys; every operation at each number of THREADS; bulk load always at one
- *     costs      what a lookup's parts cost in Crabtree: the search, the pins, the latches
+ *     costs      after the headline: what a lookup's parts cost in Crabtree, the search, the pins, the latches
  *
  * A round runs every engine, one after another; the table shows medians of the rounds. Each answer is summed up, and all engines must
  * come to the same sum in every round, or the run fails. Lookups come in batches of 1,000 that share one snapshot where an engine has such
@@ -282,6 +282,11 @@ static uint64_t number_of(const char *name, uint64_t standard)
     return text && *text ? strtoull(text, NULL, 10) : standard;
 }
 
+static bool named(const char *list, const char *name)
+{
+    return !list || !*list || strcasestr(list, name);
+}
+
 static void headline(uint64_t count, uint64_t cache_bytes)
 {
     char title[100];
@@ -301,12 +306,8 @@ static void headline(uint64_t count, uint64_t cache_bytes)
     present += measure(INSERT, 2, present, (count - present) / rounds);
     measure(LOOKUP, 2, present, count < 1000000 ? count : 1000000);
     for (uint32_t s = 0; s < side_count; s++)
-        if (sides[s].engine == &engine_crabtree && strstr(getenv("PARTS") ? getenv("PARTS") : "costs", "costs")) {
-            uint64_t keys[BATCH * 100];
-            for (uint32_t i = 0; i < BATCH * 100; i++)
-                keys[i] = key_at(hash_u64(i + 77) % present);
-            crabtree_costs(sides[s].db, keys, BATCH * 100);
-        }
+        if (sides[s].engine == &engine_crabtree && named(getenv("PARTS"), "costs"))
+            crabtree_costs(sides[s].db, key_at, present);
     for (uint32_t s = 0; s < side_count; s++)
         side_close(s);
 }
@@ -343,11 +344,6 @@ static void small(uint64_t count, uint64_t cache_bytes)
     }
     for (uint32_t s = 0; s < side_count; s++)
         side_close(s);
-}
-
-static bool named(const char *list, const char *name)
-{
-    return !list || !*list || strcasestr(list, name);
 }
 
 static void clean_up(void) { remove_directory(root); }

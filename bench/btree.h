@@ -30,7 +30,7 @@ struct engine {
 extern const struct engine engine_crabtree, engine_lmdb, engine_berkeley, engine_wiredtiger, engine_sqlite;
 
 /* Crabtree's alone: what a lookup's parts cost, printed (bench/btree_crabtree.c). */
-void crabtree_costs(void *db, const uint64_t *keys, uint32_t count);
+void crabtree_costs(void *db, uint64_t (*key_at)(uint64_t index), uint64_t present);
 
 #define must(failed, what, why) do { if (failed) fail_with((what), (why)); } while (0)
 static inline void fail_with(const char *what, const char *why)

@@ -227,6 +227,15 @@ bool step_begun(int32_t pid)
     return begun;
 }
 
+bool step_stands(int32_t pid)
+{
+    guard_take(&guard);
+    const struct watch *watch = pid ? watch_of(pid) : NULL;
+    bool stands = watch && watch->standing && !watch->running;
+    guard_drop(&guard);
+    return stands;
+}
+
 bool step_watches(uint32_t file)
 {
     bool found = false;

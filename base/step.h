@@ -28,6 +28,7 @@ void step_end(int32_t pid);
 uint32_t step_go(int32_t pid, uint64_t points);
 uint32_t step_run(int32_t pid);              /* they run until the statement ends; its other threads too */
 bool     step_begun(int32_t pid);            /* is a statement of this session stepped now? */
+bool     step_stands(int32_t pid);           /* does one of its threads? */
 bool     step_watches(uint32_t file);        /* by anybody? */
 void     step_close(void);                   /* nobody stops any more; who stands stands on, until it is interrupted or let go */
 

@@ -12,12 +12,13 @@
  *    is woken once per timeout, not once per statement. The loop fires under the latch and swaps the deadline for 0; a
  *    statement that ends and finds 0 takes the latch once, after which the interrupt has surely arrived and is cleared:
  *    none strays into the next statement.
- * 3. Shutdown. SIGTERM (smart): no new sessions; ends when the last has gone. SIGINT (fast): every thread is interrupted
+ * 3. Shutdown. SIGTERM (smart): no new sessions; ends when the last has gone; statements that crab.step has stopped are canceled. SIGINT (fast): every thread is interrupted
  *    with TERMINATE, whatever it waits on; its open transaction is rolled back. SIGQUIT (immediate): the process ends at
  *    once, and recovery finds everything acknowledged. A later signal may only make it more urgent.
  * 4. Connection threads are joined by the loop, so that when server_run() returns nobody uses the engine. */
 #include "server/server.h"
 #include "base/atomic.h"
+#include "base/step.h"
 
 #include "server/connection.h"
 #include "server/listener.h"
@@ -239,6 +240,17 @@ static void terminate_all(struct server *server)
     latch_release(&server->latch);
 }
 
+/* Sessions that crab.step has stopped would wait for somebody to let them go, who may not come in any more. */
+static void cancel_stopped(struct server *server)
+{
+    step_close();
+    latch_acquire(&server->latch, LATCH_SHARED);
+    for (struct connection *at = server->list; at; at = at->next)
+        if (step_stands(at->pid))
+            thread_interrupt(at->thread, INTERRUPT_CANCEL);
+    latch_release(&server->latch);
+}
+
 static void signaled(uv_signal_t *handle, int number)
 {
     struct server *server = handle->data;
@@ -247,6 +259,7 @@ static void signaled(uv_signal_t *handle, int number)
         log_line("LOG", "received smart shutdown request");
         if (atom_load(&server->shutdown) == SHUTDOWN_NONE)
             atom_store(&server->shutdown, SHUTDOWN_SMART);
+        cancel_stopped(server);
         break;
     case SIGINT:
         log_line("LOG", "received fast shutdown request");

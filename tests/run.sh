@@ -1,7 +1,7 @@
 #!/bin/bash
 # tests/run.sh [part...] - runs the parts of the test suite (all of them when none is named) and ends with one line that counts.
 #
-#     units stress interleave course sql sessions random slt pgbench copy parallel mixed crash power faults
+#     units stress interleave course sql sessions random slt pgbench copy parallel mixed step crash power faults
 #
 # What a part does stands at the head of its script. Sizes grow by environment variables: PGBENCH_SCALE, PGBENCH_SECONDS, ROWS, ROUNDS,
 # CRASHES, STATEMENTS, MIXED_OPERATIONS. REFERENCE=1 runs a part against the PostgreSQL of this machine, KEEP=1 keeps scratch directories.
@@ -11,8 +11,8 @@ export BUILD=${BUILD:-build}
 declare -A scripts=(
     [units]=tests/units.sh [stress]=tests/stress.sh [interleave]=tests/interleave.sh [course]=course/grade.sh [sql]=tests/sql/regress.sh [random]=tests/sql/random.sh [slt]=tests/sql/slt.sh
     [sessions]=tests/server/sessions.sh [pgbench]=tests/server/pgbench.sh [copy]=tests/server/copy.sh [parallel]=tests/engine/parallel.sh
-    [mixed]=tests/server/mixed.sh [crash]=tests/server/crash.sh [power]=tests/server/power.sh [faults]=tests/server/faults.sh)
-[ $# -gt 0 ] || set -- units stress interleave course sql sessions random slt pgbench copy parallel mixed crash power faults
+    [mixed]=tests/server/mixed.sh [step]=tests/server/step.sh [crash]=tests/server/crash.sh [power]=tests/server/power.sh [faults]=tests/server/faults.sh)
+[ $# -gt 0 ] || set -- units stress interleave course sql sessions random slt pgbench copy parallel mixed step crash power faults
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 passed=0 failed=0

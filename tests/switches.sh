@@ -3,7 +3,7 @@
 # once, and under ten seeded mixes: every answer has to be the same. Ends in one line that counts all tests of all settings.
 #
 #     SEED (1): the mixes are those of SEED .. SEED + 9     MIXES (10)     JOBS (2): settings tested at once
-#     PARTS (all but interleave and course, whose scenarios set the switches themselves)     ONLY: a setting as it is printed, instead of all
+#     PARTS (all but interleave, course and step, which set the switches themselves)     ONLY: a setting as it is printed, instead of all
 #
 # Left out are only the builds with a planted bug (PLANTS=): they test a test. Each part prints what it prints in tests/run.sh when it fails.
 cd "$(dirname "$0")/.." || exit 1
@@ -13,7 +13,7 @@ seed=${SEED:-1}
 settings=("${single[@]}" "$coarse")
 for ((n = 0; n < ${MIXES:-10}; n++)); do settings+=("$(mix $((seed + n)))"); done
 [ -z "${ONLY:-}" ] || settings=("$ONLY")
-parts=${PARTS:-$(sed -n 's/^\[ $# -gt 0 \] || set -- //p' tests/run.sh | sed -E 's/\b(interleave|course) //g')}
+parts=${PARTS:-$(sed -n 's/^\[ $# -gt 0 \] || set -- //p' tests/run.sh | sed -E 's/\b(interleave|course|step) //g')}
 outputs=$(mktemp -d)
 trap 'rm -rf "$outputs"' EXIT
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM

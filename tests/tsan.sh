@@ -71,3 +71,5 @@ server_stop
 status=$?
 reports "server"
 if [ $status = 0 ] || [ $status = 66 ]; then ok "tsan: the server ends well"; else bad "tsan: the server ended with status $status"; tail -n 5 "$server_log"; fi
+attempt "tsan: stopped sessions" env SERVER="$SERVER" tests/server/step.sh
+reports "stopped sessions"

@@ -121,6 +121,8 @@ verdict $? "step: others wait for the engine latch"
 same "step: who looks doesn't" 'LWLock|Engine' "$(looks "SELECT wait_event_type, wait_event FROM pg_stat_activity WHERE pid = $(session_pid B)")"
 same "step: not for locks either" t "$(looks "SELECT count(*) > 0 FROM pg_locks WHERE pid = $(session_pid A) AND mode = 'RowExclusiveLock'")"
 same "step: nor for the trace" 0 "$(looks "SELECT count(*) FROM crab_trace")"
+echo "SELECT count(*) FROM crab_latches WHERE pid = $(session_pid A);" >"$scratch/look.sql"
+for mode in extended prepared; do attempt "step: nor by the extended protocol ($mode)" timeout 20 pgbench -n -M $mode -f "$scratch/look.sql" -t 3 -c 1; done
 like "step: it is led on" '*: *t_k' "$(looks "SELECT crab_step($(session_pid A))")"
 looks "SELECT pg_cancel_backend($(session_pid A))" >/dev/null
 same "step: canceled under the engine latch" 'ERROR:  canceling statement due to user request' "$(answer A)"
@@ -132,6 +134,17 @@ q -c "SET crab.btree_latching = optimistic" -c "SET crab.pool_io = outside" -c "
 looks "SELECT crab_run($(session_pid A))" >/dev/null
 same "step: and it finishes" 'INSERT 0 1' "$(answer A)"
 
+# ---- the extended protocol, and a setting that comes with the connection
+echo "INSERT INTO t VALUES (180, 'prepared');" >"$scratch/insert.sql"
+PGOPTIONS="-c crab.step=t_k" pgbench -n -M prepared -f "$scratch/insert.sql" -t 1 -c 1 >"$scratch/pgbench.out" 2>&1 &
+bench=$!
+until_true "SELECT count(*) = 1 FROM crab_latches WHERE state = 'stopped'"
+verdict $? "step: a prepared statement stops"
+like "step: and runs to its end" 'the statement is over' "$(looks "SELECT crab_run(pid) FROM crab_latches WHERE state = 'stopped'")"
+wait $bench
+verdict $? "step: pgbench is content"
+same "step: a connection's setting is looked at" 'relation "nosuch" does not exist' "$(PGOPTIONS="-c crab.step=nosuch" psql -X -c "SELECT 1" 2>&1 | sed -n 's/.*FATAL:  //p')"
+
 # ---- a crash while a page of a checkpoint that failed is held; what was committed before and after it is there
 stop_at_leaf A 200 >/dev/null
 q -c "INSERT INTO u SELECT generate_series(2001, 2500)"
@@ -140,7 +153,7 @@ q -c "INSERT INTO u SELECT generate_series(2501, 3000)" -c "CREATE TABLE after_i
 server_kill
 session_close A
 session_close B
-before=12                                # 8, 75, 78, 79, 175
+before=13                                # 8, 75, 78, 79, 175, 180
 start_server || { bad "step: recovery"; tail -n 5 "$server_log"; exit 1; }
 same "step: after a crash" "$before|1100|5000|ok|ok" "$(q -c "SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u), (SELECT count(*) FROM after_it), crab_btree_check('t_k'), crab_heap_check('t')")"
 
@@ -172,7 +185,7 @@ gone
 verdict $? "step: fast shutdown"
 session_close A
 start_server
-same "step: after them" '13|ok' "$(q -c "SELECT count(*), crab_btree_check('t_k') FROM t")"
+same "step: after them" '14|ok' "$(q -c "SELECT count(*), crab_btree_check('t_k') FROM t")"
 
 # ---- what the views say when nobody is stepped
 session_open A
@@ -190,12 +203,28 @@ run A "LOCK TABLE u;" >/dev/null
 run A "COMMIT;" >/dev/null
 answer B >/dev/null
 same "views: the server's own threads" 'autovacuum launcher,background writer,checkpointer,walwriter' "$(looks "SELECT string_agg(backend_type, ',' ORDER BY backend_type) FROM pg_stat_activity WHERE pid IS NULL")"
+q -c "CHECKPOINT" -c "SET crab.io_delay = 30000"
+start A "INSERT INTO u SELECT generate_series(1, 10);" >/dev/null
+until_true "SELECT count(*) > 0 FROM pg_stat_activity WHERE pid = $(session_pid A) AND (wait_event_type, wait_event) IN (('IO', 'WALWrite'), ('IO', 'WALSync'), ('LWLock', 'WALWrite'))"
+verdict $? "views: a commit waits for its log"
+answer A >/dev/null
+q -c "SET crab.io_delay = 0"
+server_stop
+start_server
+session_close B
+session_close A
+session_open A
+q -c "SET crab.io_delay = 30000"
+start A "SELECT count(*) FROM p;" >/dev/null
+until_true "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'IO' AND wait_event = 'DataFileRead'"
+verdict $? "views: a cold scan reads pages"
+q -c "SET crab.io_delay = 0"
+answer A >/dev/null
 q -c "SET crab.trace = on"
 run A "SET enable_seqscan = off;" >/dev/null
 run A "SELECT v FROM t WHERE k = 20;" >/dev/null
 same "views: the trace, from the root down" t "$(looks "SELECT string_agg(level::text, ',' ORDER BY at_us, level DESC) LIKE '2,1,0%' FROM crab_trace WHERE pid = $(session_pid A) AND relation = 't_k' AND layer = 'NODE'")"
 q -c "SET crab.trace = off"
 session_close A
-session_close B
 server_stop
 verdict $? "step: the server ends well"

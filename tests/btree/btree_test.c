@@ -126,6 +126,24 @@ static void scan_agrees(const struct btree *tree, const struct model *model, con
     arena_close(arena);
 }
 
+/* btree_lookup: all rows of the key in order, or word that a scan must do it, which a key with few rows may get at a leaf's end only. */
+static void lookup_agrees(const struct btree *tree, const struct model *model, const uint8_t *key, uint32_t length)
+{
+    uint64_t rows[4];
+    uint32_t count;
+    size_t from = model_lower(model, key, length, 0), to = from;
+    while (to < model->count && key_compare(model->entries[to].key, model->entries[to].length, key, length) == 0)
+        to++;
+    OK(btree_lookup(tree, key, length, rows, 4, &count));
+    if (to - from > 4)
+        cr_assert_eq(count, BTREE_SCAN_IT);
+    if (count == BTREE_SCAN_IT)
+        return;
+    cr_assert_eq(count, to - from);
+    for (uint32_t i = 0; i < count; i++)
+        cr_assert_eq(rows[i], model->entries[from + i].row);
+}
+
 static void tree_agrees(const struct btree *tree, const struct model *model)
 {
     struct btree_stats checked, counted;
@@ -198,6 +216,7 @@ static void random_run(uint32_t file, int kind, uint16_t max_entries, int operat
             OK(btree_delete(&tree, 0, key, length, row, &found));
             cr_assert_eq(found, model_delete(&model, key, length, row));
         } else {
+            lookup_agrees(&tree, &model, key, length);
             uint32_t high_length = make_key(kind, &random, high);
             if (key_compare(key, length, high, high_length) > 0) {
                 uint8_t swap[BTREE_KEY_MAX];
@@ -238,6 +257,53 @@ Test(btree, agrees_with_the_array_under_every_latching)
     atomic_store(&btree_latching, BTREE_CRAB);
     random_run(TREE_FILE + 1, 1, 3, 4000, 12);
     atomic_store(&btree_latching, BTREE_OPTIMISTIC);
+}
+
+/* One key, thousands of rows: many leaves whose fences differ by the row id only. Gone again, their pages are given to others. */
+Test(btree, holds_thousands_of_rows_of_one_key)
+{
+    enum { ROWS = 5000 };
+    struct btree tree = new_tree(TREE_FILE, 0);
+    struct model model = { 0 };
+    struct btree_stats full, empty, again;
+    uint64_t rows[4];
+    uint32_t count;
+    bool found;
+    const uint8_t *key = (const uint8_t *)"the one key";
+    for (uint64_t i = 0; i < ROWS; i++) {
+        uint64_t row = i * 2777 % ROWS;                      /* each once, in no order */
+        OK(btree_insert(&tree, 0, key, 11, row, NULL, NULL));
+        model_insert(&model, key, 11, row);
+    }
+    OK(btree_insert(&tree, 0, (const uint8_t *)"the", 3, 1, NULL, NULL));        /* neighbours on both sides */
+    OK(btree_insert(&tree, 0, (const uint8_t *)"then", 4, 1, NULL, NULL));
+    model_insert(&model, (const uint8_t *)"the", 3, 1);
+    model_insert(&model, (const uint8_t *)"then", 4, 1);
+    tree_agrees(&tree, &model);
+    scan_agrees(&tree, &model, key, 11, (const uint8_t *)"the one kez", 11, false);
+    scan_agrees(&tree, &model, key, 11, (const uint8_t *)"the one kez", 11, true);
+    lookup_agrees(&tree, &model, key, 11);
+    lookup_agrees(&tree, &model, (const uint8_t *)"the", 3);
+    OK(btree_stats(&tree, &full));
+    cr_assert_gt(full.leaves, 3);
+    for (uint64_t row = 0; row < ROWS; row++) {
+        OK(btree_delete(&tree, 0, key, 11, row, &found));
+        cr_assert(found);
+        model_delete(&model, key, 11, row);
+    }
+    tree_agrees(&tree, &model);
+    OK(btree_lookup(&tree, key, 11, rows, 4, &count));
+    cr_assert(count == 0 || count == BTREE_SCAN_IT);
+    OK(btree_stats(&tree, &empty));
+    cr_assert_gt(empty.free_pages, 0);
+    for (uint64_t row = 0; row < ROWS; row++) {
+        OK(btree_insert(&tree, 0, key, 11, row, NULL, NULL));
+        model_insert(&model, key, 11, row);
+    }
+    tree_agrees(&tree, &model);
+    OK(btree_stats(&tree, &again));
+    cr_assert_leq(again.pages, full.pages, "%u pages, and %u before", again.pages, full.pages);
+    model_free(&model);
 }
 
 Test(btree, refuses_a_key_that_is_too_long)

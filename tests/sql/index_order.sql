@@ -1,0 +1,40 @@
+-- Indexes over several columns, in any mix of ASC and DESC, NULLs first and last: the order of a scan of the index, its bounds and its reverse,
+-- are those of a sort.
+SET enable_seqscan = off;
+CREATE TABLE o (a int, b text, c int);
+INSERT INTO o SELECT CASE WHEN g % 7 = 0 THEN NULL ELSE g % 4 - 1 END, CASE WHEN g % 5 = 0 THEN NULL ELSE chr(97 + g % 3) || repeat('x', g % 2) END, g FROM generate_series(1, 24) g;
+CREATE INDEX o1 ON o (a, b DESC, c);
+SELECT a, b, c FROM o ORDER BY a, b DESC, c;
+SELECT a, b, c FROM o ORDER BY a DESC, b, c DESC LIMIT 9;
+SELECT a, b, c FROM o WHERE a = 1 ORDER BY b DESC, c;
+SELECT a, b, c FROM o WHERE a = 1 AND b >= 'b' ORDER BY b DESC, c;
+SELECT a, b, c FROM o WHERE a = 1 AND b < 'bx' ORDER BY c;
+SELECT a, b, c FROM o WHERE a IS NULL ORDER BY b DESC, c;
+SELECT count(*), sum(c) FROM o WHERE a = 2 AND b IS NULL;
+SELECT count(*), sum(c) FROM o WHERE a > 0 AND a <= 2;
+DROP INDEX o1;
+CREATE INDEX o2 ON o (a NULLS FIRST, b DESC NULLS LAST, c DESC);
+SELECT a, b, c FROM o ORDER BY a NULLS FIRST, b DESC NULLS LAST, c DESC;
+SELECT a, b, c FROM o ORDER BY a DESC NULLS LAST, b NULLS FIRST, c LIMIT 9;
+SELECT a, b, c FROM o WHERE a = -1 ORDER BY b DESC NULLS LAST, c DESC;
+SELECT a, b, c FROM o WHERE a = 0 AND b IS NOT NULL ORDER BY b DESC NULLS LAST, c DESC;
+SELECT count(*), sum(c) FROM o WHERE a < 1;
+SELECT count(*), sum(c) FROM o WHERE a IS NOT NULL;
+DROP INDEX o2;
+CREATE INDEX o3 ON o (b DESC NULLS FIRST, a DESC NULLS LAST);
+SELECT b, a, c FROM o WHERE b = 'ax' ORDER BY a DESC NULLS LAST, c;
+SELECT b, a, c FROM o WHERE b IS NULL ORDER BY a DESC NULLS LAST, c;
+SELECT count(*), sum(c) FROM o WHERE b > 'a' AND b < 'c';
+-- many rows of one key, and a key that no index takes
+CREATE TABLE many (k int, v int);
+CREATE INDEX many_k ON many (k);
+INSERT INTO many SELECT g % 3, g FROM generate_series(1, 9000) g;
+SELECT k, count(*), sum(v) FROM many WHERE k = 1 GROUP BY k;
+DELETE FROM many WHERE k = 1 AND v % 4 <> 0;
+SELECT k, count(*), sum(v) FROM many WHERE k = 1 GROUP BY k;
+SELECT v FROM many WHERE k = 1 ORDER BY k, v DESC LIMIT 3;
+CREATE UNIQUE INDEX many_kv ON many (k DESC, v);
+INSERT INTO many VALUES (1, 4);
+INSERT INTO many VALUES (1, NULL), (1, NULL);
+SELECT count(*) FROM many WHERE k = 1 AND v IS NULL;
+DROP TABLE o, many;

@@ -25,8 +25,8 @@
 #include "storage/store.h"
 #include "storage/wal.h"
 
-#define SLICE  20000u                     /* look-ups */
-#define SLICES 12                         /* of each, a round; even */
+#define SLICE  60000u                     /* look-ups */
+#define SLICES 16                         /* of each, a round; even */
 #define ROUNDS_MAX 1000
 
 static struct store *store;

@@ -2,12 +2,12 @@
 # bench/hooks.sh - what the branch of base/hooks.h costs when it is off (make bench-hooks): bench/hooks of two builds, one with
 # -DCRAB_NO_HOOKS, where points and latch points are nothing at all.
 #
-#     COUNT=100000 ROUNDS=30 bench/hooks.sh
+#     COUNT=100000 ROUNDS=40 bench/hooks.sh
 #
 # The tree is small enough for the processor's caches: there the branch weighs most. Instructions come from valgrind (callgrind): the difference of
 # two runs that differ in nothing but 20,000 look-ups.
 set -eu
-BUILD=${BUILD:-build} COUNT=${COUNT:-100000} ROUNDS=${ROUNDS:-30}
+BUILD=${BUILD:-build} COUNT=${COUNT:-100000} ROUNDS=${ROUNDS:-40}
 with=$BUILD-hooks/bench/hooks without=$BUILD-nohooks/bench/hooks
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

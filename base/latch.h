@@ -127,6 +127,9 @@ enum wake thread_wait_fd(int fd, bool writable, uint64_t deadline_us, unsigned i
 /* The calling thread serves this socket: from now on INTERRUPT_TERMINATE also shuts the socket's reading side, which ends a
  * recv() that blocks in it, or the next one. -1: no socket any more; to be said before it is closed. */
 void thread_serves(int socket);
+/* Patient: from now on the calling thread, when it is woken, lets who runs have its turn first (SCHED_BATCH). For threads that
+ * answer messages, many of them: to take the processor from a client that has just sent one costs both a switch, for nothing. */
+void thread_set_patient(bool);
 uint64_t now_us(void);                                     /* monotonic; virtual under the seeded scheduler */
 int64_t  wall_us(void);                                    /* microseconds since 1970 */
 void   sleep_us(uint64_t us);                              /* virtual under the seeded scheduler */

@@ -28,6 +28,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,6 +342,12 @@ void thread_serves(int socket)
     if (socket >= 0 && (atomic_load(&self->interrupts) & INTERRUPT_TERMINATE))
         shutdown(socket, SHUT_RD); /* it came before it knew the socket */
     guard_drop(&self->socket_guard);
+}
+
+void thread_set_patient(bool on)
+{
+    struct sched_param none = {0};
+    (void)pthread_setschedparam(pthread_self(), on ? SCHED_BATCH : SCHED_OTHER, &none); /* a favour: it works without */
 }
 
 unsigned thread_interrupts(void)

@@ -439,6 +439,10 @@ static void serve(struct connection *connection)
         struct message message;
         enum status late = STATUS_OK, status;
 
+        if (server_crowded(connection->server) != connection->patient) {
+            connection->patient = !connection->patient;
+            thread_set_patient(connection->patient);
+        }
         arena_reset(connection->message_arena);
         connection->query = NULL;
         uint64_t deadline = idle_deadline(connection, &late);

@@ -38,6 +38,7 @@ struct connection {
     bool     limited;                           /* a statement's time limit runs */
     bool     session_knows;                     /* of the error at hand, because it raised it */
     bool     done;                              /* the connection ends after this message */
+    bool     patient;                           /* thread_set_patient(): more sessions than processors */
 };
 
 void connection_start(struct server *, int fd, const char *peer);

@@ -37,6 +37,7 @@ void server_statement_begin(struct server *, struct connection *, uint64_t deadl
 void server_statement_end(struct server *, struct connection *);
 
 /* ---- for the listener ---- */
+bool server_crowded(struct server *);           /* more sessions than processors: one relaxed load */
 bool server_has_room(struct server *);          /* for one more thread, session or not */
 enum shutdown server_shutdown_state(struct server *);
 

@@ -5,7 +5,7 @@
  *       level 0 page 2 <- 0 -> 4, 3 entries, ...: -inf .. 8000002a
  *         80000001 (1,2)
  *
- * Keys are shown as text where they are all printable, else in hex; long ones are cut. Nodes are latched SHARED one path at
+ * Keys are shown as text where they are all printable, else in hex with the text in them in quotes; long ones are cut. Nodes are latched SHARED one path at
  * a time, parents first. */
 #include "btree/node.h"
 #include <stdio.h>
@@ -17,19 +17,34 @@ struct print { const struct btree *tree; struct text_buffer text; bool dot; };
 
 #define SHOWN_BYTES 24
 
+static bool shown_as_text(uint8_t byte) { return byte >= 0x20 && byte < 0x7F && !strchr("\"\\|{}<>", byte); }
+
+/* How many bytes from here on are text. */
+static uint32_t text_run(const uint8_t *bytes, uint32_t length)
+{
+    uint32_t run = 0;
+    while (run < length && shown_as_text(bytes[run]))
+        run++;
+    return run;
+}
+
 static void put_key(struct print *print, const uint8_t *bytes, uint32_t length)
 {
-    bool text = length > 0;
-    for (uint32_t i = 0; i < length; i++)
-        text = text && bytes[i] >= 0x20 && bytes[i] < 0x7F && !strchr("\"\\|{}<>", bytes[i]);
+    uint32_t shown = length < SHOWN_BYTES ? length : SHOWN_BYTES, run;
     if (!length)
         text_buffer_puts(&print->text, "''");
-    for (uint32_t i = 0; i < length && i < SHOWN_BYTES; i++) {
-        if (text)
-            text_buffer_putc(&print->text, (char)bytes[i]);
-        else
-            text_buffer_printf(&print->text, "%02x", bytes[i]);
-    }
+    else if (text_run(bytes, length) == length)
+        text_buffer_printf(&print->text, "%.*s", (int)shown, (const char *)bytes);
+    else
+        for (uint32_t i = 0; i < shown; i += run) {
+            run = text_run(bytes + i, shown - i);
+            if (run >= 3)                                        /* fewer may be a number's bytes just as well */
+                text_buffer_printf(&print->text, "'%.*s'", (int)run, (const char *)bytes + i);
+            else {
+                text_buffer_printf(&print->text, "%02x", bytes[i]);
+                run = 1;
+            }
+        }
     if (length > SHOWN_BYTES)
         text_buffer_puts(&print->text, "...");
 }

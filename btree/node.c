@@ -17,7 +17,7 @@ bool node_sound(const uint8_t *page)
         return false;
     if (sizeof(struct node) + node->count * sizeof(struct slot) > node->data_start || node->data_start > PAGE_BYTES)
         return false;
-    if (node->low_length > BTREE_KEY_MAX || node->high_length > BTREE_KEY_MAX || node->prefix_length > node->low_length)
+    if (node->low_length > BTREE_KEY_MAX || node->high_length > BTREE_KEY_MAX || node->prefix_length > node->low_length || node->prefix_length > node->high_length)
         return false;
     return node->low_offset >= node->data_start && node->high_offset >= node->data_start
         && (uint32_t)node->low_offset + node->low_length <= PAGE_BYTES && (uint32_t)node->high_offset + node->high_length <= PAGE_BYTES;
@@ -30,12 +30,17 @@ static inline uint32_t heads_below(const struct node *node, uint32_t from, uint3
 {
     enum { NEAR = 16 };
     if (to - from > 8 * NEAR) {
-        uint32_t first = node->slots[from].head, last = node->slots[to - 1].head;
-        if (head <= first)
-            return from;
-        if (head > last)
-            return to;
-        uint32_t guess = from + (uint32_t)((uint64_t)(head - first) * (to - 1 - from) / (last - first)), step = NEAR;
+        uint32_t first, last, step = NEAR;
+        if (node_fence_open(node)) {
+            first = node->slots[from].head;
+            last = node->slots[to - 1].head;
+        } else {                                             /* what the entries lie between: one line, and the pool has asked for it already */
+            const uint32_t prefix = node->prefix_length;
+            first = key_head(node_prefix(node) + prefix, node->low_length - prefix);
+            last = key_head((const uint8_t *)node + node->high_offset + prefix, node->high_length - prefix);
+        }
+        uint32_t guess = head <= first || last <= first ? from : head >= last ? to - 1
+                       : from + (uint32_t)((uint64_t)(head - first) * (to - 1 - from) / (last - first));
         const char *line = (const char *)&node->slots[guess];
         __builtin_prefetch(line - 128);
         __builtin_prefetch(line - 64);

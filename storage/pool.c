@@ -168,7 +168,7 @@ void frame_give_back(struct frame *frame)
 
 bool frame_evict(struct pool *pool, struct frame *frame, uint64_t key)
 {
-    uint64_t hash = hash_u64(key);
+    uint64_t hash = page_hash(key);
     struct latch *latch = part_acquire(pool, hash, LATCH_EXCLUSIVE);
     bool free = atomic_load_explicit(&frame->key, memory_order_relaxed) == key && atom_load(&frame->state) == FRAME_READY
              && (pins_take(frame) || (MUTANT(VICTIM_PINNED) && atom_add(&frame->pins, PINS_TAKEN) < PINS_TAKEN));
@@ -186,7 +186,7 @@ bool frame_evict(struct pool *pool, struct frame *frame, uint64_t key)
 
 void frame_settle(struct pool *pool, struct frame *frame, uint64_t key, bool read, bool keep)
 {
-    uint64_t hash = hash_u64(key);
+    uint64_t hash = page_hash(key);
     struct latch *latch = part_acquire(pool, hash, LATCH_EXCLUSIVE);
     ASSERT_SLOW(atomic_load(&frame->state) == FRAME_READING);
     if (!read) {
@@ -320,8 +320,10 @@ static inline struct frame *pin_hit(struct pool *pool, uint64_t key, uint64_t ha
     uint32_t index = atomic_load_explicit(&part_of(pool, hash)->buckets[(hash >> 7) & pool->bucket_mask], memory_order_relaxed);
     for (int steps = 0; index != NO_INDEX && steps < 8; steps++) {
         struct frame *frame = &pool->frames[index];
-        __builtin_prefetch(pool->memory + (size_t)index * PAGE_BYTES);          /* frame and page: two cache misses at a time */
-        __builtin_prefetch(pool->memory + (size_t)index * PAGE_BYTES + 64);
+        const uint8_t *page = pool->memory + (size_t)index * PAGE_BYTES;        /* frame and page: their cache misses all at a time */
+        __builtin_prefetch(page);
+        __builtin_prefetch(page + 64);
+        __builtin_prefetch(page + PAGE_BYTES - 64);
         if (atomic_load_explicit(&frame->key, memory_order_relaxed) == key) {
             uint32_t before = atom_add(&frame->pins, 1);
             if (__builtin_expect(!(before & PINS_TAKEN) && (atomic_load_explicit(&frame->key, memory_order_relaxed) == key || MUTANT(PIN_NOT_LOOKED_AT))
@@ -344,7 +346,7 @@ uint32_t pool_stripe_new(void)
 
 enum status frame_pin(struct pool *pool, page_id id, enum latch_rank rank, uint16_t level, bool fresh, struct frame **out)
 {
-    const uint64_t key = page_key(id), hash = hash_u64(key);
+    const uint64_t key = page_key(id), hash = page_hash(key);
     int tries = 0;
     for (;;) {
         struct latch *latch = part_acquire(pool, hash, LATCH_SHARED);
@@ -428,7 +430,7 @@ static inline enum status pin(struct pool *pool, page_id id, enum latch_rank ran
 {
     if (__builtin_expect(atomic_load_explicit(&pool->part_mask, memory_order_relaxed) == POOL_PARTS - 1
                          && !atomic_load_explicit(&pool_io_latched, memory_order_relaxed), 1)) {
-        struct frame *frame = pin_hit(pool, page_key(id), hash_u64(page_key(id)), rank, level);
+        struct frame *frame = pin_hit(pool, page_key(id), page_hash(page_key(id)), rank, level);
         if (__builtin_expect(frame != NULL, 1)) {
             count_hit(pool);
             use_more(frame);

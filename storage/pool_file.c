@@ -96,7 +96,7 @@ enum status pool_note_page(struct pool *pool, page_id id)
 /* Lets the page go unwritten: waits for a read or a write that is under way, and for the cleaner's short pin. */
 static void forget_page(struct pool *pool, struct frame *frame, uint64_t key)
 {
-    uint64_t hash = hash_u64(key);
+    uint64_t hash = page_hash(key);
     for (;;) {
         struct latch *latch = part_acquire(pool, hash, LATCH_EXCLUSIVE);
         if (atomic_load_explicit(&frame->key, memory_order_relaxed) != key) {

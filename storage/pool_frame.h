@@ -74,6 +74,8 @@ struct pool {
 
 static inline uint64_t page_key(page_id id)  { return (uint64_t)id.file << 32 | id.page; }
 static inline page_id  key_page(uint64_t key) { return (page_id){ (uint32_t)(key >> 32), (uint32_t)key }; }
+/* Neighbours in a file are neighbours in the table: so what the table says of one file lies in few cache lines. Files begin anywhere. */
+static inline uint64_t page_hash(uint64_t key) { return hash_u64(key >> 32) + (uint32_t)key; }
 static inline struct part *part_of(struct pool *pool, uint64_t hash) { return &pool->parts[hash & (POOL_PARTS - 1)]; }
 
 /* The latch that guards a page's partition. The mask is read again once it is held: pool_set_partitions() changes it

@@ -78,7 +78,7 @@ static enum status read_run(struct pool_ring *ring, uint32_t page, uint32_t want
                 break;
         }
         page_id id = { ring->file, page + count };
-        uint64_t hash = hash_u64(page_key(id));
+        uint64_t hash = page_hash(page_key(id));
         struct latch *latch = part_acquire(pool, hash, LATCH_EXCLUSIVE);
         bool there = chain_find(pool, hash, page_key(id)) != NULL;
         if (!there) {
@@ -117,7 +117,7 @@ static enum status read_run(struct pool_ring *ring, uint32_t page, uint32_t want
 static enum status ring_pin_outside(struct pool_ring *ring, uint32_t page, struct frame **out)
 {
     struct pool *pool = ring->pool;
-    const uint64_t key = page_key((page_id){ ring->file, page }), hash = hash_u64(key);
+    const uint64_t key = page_key((page_id){ ring->file, page }), hash = page_hash(key);
     uint32_t want = page < ring->end ? ring->end - page : 1;
     if (want > ring->run)
         want = ring->run;

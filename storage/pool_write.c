@@ -16,7 +16,7 @@
 
 static void write_end(struct pool *pool, struct frame *frame, uint64_t key, bool again)
 {
-    struct latch *latch = part_acquire(pool, hash_u64(key), LATCH_EXCLUSIVE);
+    struct latch *latch = part_acquire(pool, page_hash(key), LATCH_EXCLUSIVE);
     if (again)
         atom_store(&frame->dirty, true);
     atom_store(&frame->writing, false);
@@ -26,7 +26,7 @@ static void write_end(struct pool *pool, struct frame *frame, uint64_t key, bool
 
 enum status frame_write(struct pool *pool, struct frame *frame, uint64_t key)
 {
-    struct latch *latch = part_acquire(pool, hash_u64(key), LATCH_EXCLUSIVE);
+    struct latch *latch = part_acquire(pool, page_hash(key), LATCH_EXCLUSIVE);
     bool same = atomic_load_explicit(&frame->key, memory_order_relaxed) == key && atom_load(&frame->state) == FRAME_READY;
     bool due = same && atom_load(&frame->dirty);
     bool busy = due && atom_load(&frame->writing);
@@ -175,12 +175,12 @@ static enum status write_surely(struct pool *pool, struct due due, bool patient)
         enum status status = write_by_itself(pool, due.frame, due.key);
         if (status != STATUS_WOULD_BLOCK) {
             /* Clean: but perhaps by a copy that is still on its way to the disk. */
-            struct latch *latch = part_acquire(pool, hash_u64(due.key), LATCH_EXCLUSIVE);
+            struct latch *latch = part_acquire(pool, page_hash(due.key), LATCH_EXCLUSIVE);
             bool waited = false;
             while (atomic_load_explicit(&due.frame->key, memory_order_relaxed) == due.key && atom_load(&due.frame->writing)) {
                 condition_wait(&due.frame->settled, latch);
                 latch_release(latch);
-                latch = part_acquire(pool, hash_u64(due.key), LATCH_EXCLUSIVE);
+                latch = part_acquire(pool, page_hash(due.key), LATCH_EXCLUSIVE);
                 waited = true;
             }
             latch_release(latch);

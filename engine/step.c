@@ -20,7 +20,7 @@
 #include "engine/functions.h"
 #include "engine/session_private.h"
 
-#define ANSWER_US 1000000                    /* how long crab_step and crab_run wait to see where the session comes to */
+#define ANSWER_US 3000000                    /* how long crab_step and crab_run wait to see where the session comes to */
 #define LATCH_US  20000                      /* a latch awaited for that long is worth telling */
 
 /* ---------------------------------------------------------------- the setting */
@@ -236,7 +236,8 @@ static bool awaited_put(struct text_buffer *text, const struct file_names *names
     return text->length > 0;
 }
 
-/* The session was let go: what becomes of it. A second at most: it may run for long. */
+/* The session was let go: what becomes of it. Three seconds at most, since it may run for long; all its threads are waited for
+ * during the first of them, since some may have nothing more to do. */
 static enum status answer(const struct row_call *c, int32_t pid, uint32_t let_go, struct value *out)
 {
     struct file_names names;
@@ -251,7 +252,7 @@ static enum status answer(const struct row_call *c, int32_t pid, uint32_t let_go
             break;
         }
         struct arena *scratch = arena_open(NULL, "step");
-        bool found = standing_put(&text, &names, pid, waited < ANSWER_US / 10 ? let_go : 1, scratch) || awaited_put(&text, &names, pid, scratch);
+        bool found = standing_put(&text, &names, pid, waited < ANSWER_US / 3 ? let_go : 1, scratch) || awaited_put(&text, &names, pid, scratch);
         arena_close(scratch);
         if (found)
             break;

@@ -90,7 +90,8 @@ start A "SELECT count(*) FROM p;" >/dev/null
 until_true "SELECT count(*) >= 2 FROM crab_latches WHERE pid = $(session_pid A) AND state = 'stopped' AND thread_name = 'worker'"
 verdict $? "step: workers stop like their session"
 same "step: workers are seen" t "$(looks "SELECT count(*) >= 2 FROM pg_stat_activity WHERE leader_pid = $(session_pid A) AND backend_type = 'parallel worker' AND wait_event = 'crab.step'")"
-same "step: all that stand go on" t "$(looks "SELECT crab_step($(session_pid A), 3) LIKE '%HEAP page % of p; %HEAP page % of p%'")"
+until_true "SELECT crab_step($(session_pid A), 3) LIKE '%HEAP page % of p; %HEAP page % of p%'"
+verdict $? "step: all that stand go on"
 looks "SELECT pg_cancel_backend($(session_pid A))" >/dev/null
 same "step: workers are canceled with it" 'ERROR:  canceling statement due to user request' "$(answer A)"
 start A "SELECT count(*) FROM p;" >/dev/null
@@ -204,17 +205,20 @@ run A "COMMIT;" >/dev/null
 answer B >/dev/null
 same "views: the server's own threads" 'autovacuum launcher,background writer,checkpointer,walwriter' "$(looks "SELECT string_agg(backend_type, ',' ORDER BY backend_type) FROM pg_stat_activity WHERE pid IS NULL")"
 q -c "CHECKPOINT" -c "SET crab.io_delay = 30000"
-start A "INSERT INTO u SELECT generate_series(1, 10);" >/dev/null
+# It waits for long in all, so that somebody who looks now and then sees it; the delay ends once it's seen.
+for _ in $(seq 300); do echo "INSERT INTO u VALUES (1);"; done >"$scratch/many.sql"
+start A "\\i $scratch/many.sql" >/dev/null
 until_true "SELECT count(*) > 0 FROM pg_stat_activity WHERE pid = $(session_pid A) AND (wait_event_type, wait_event) IN (('IO', 'WALWrite'), ('IO', 'WALSync'), ('LWLock', 'WALWrite'))"
 verdict $? "views: a commit waits for its log"
-answer A >/dev/null
 q -c "SET crab.io_delay = 0"
+answer A >/dev/null
 server_stop
 start_server
 session_close B
 session_close A
 session_open A
 q -c "SET crab.io_delay = 30000"
+run A "SET effective_io_concurrency = 0;" >/dev/null
 start A "SELECT count(*) FROM p;" >/dev/null
 until_true "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'IO' AND wait_event = 'DataFileRead'"
 verdict $? "views: a cold scan reads pages"

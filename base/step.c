@@ -9,9 +9,9 @@
  *    session shall stop no more in this statement.
  * 2. Everything here stands under one guard, which no thread holds for longer than a few instructions. Those who stand sleep
  *    on one futex word, `turn`, and all look again when it changes: there are few.
- * 3. An interrupt sets the thread's bits first and then comes here (step_interrupted); who is about to stand looks at its
- *    bits under the guard, so one of the two sees the other. The leader may have taken its bits already when a worker
- *    comes to its next point, so `running` says it too.
+ * 3. An interrupt sets the thread's bits first, and then comes here (step_interrupted) if the hook is on; step_begin sets the
+ *    hook first, and then looks at the bits: one of the two sees the other. So does who is about to stand, under the guard. The
+ *    leader may have taken its bits already when a worker comes to its next point, so `running` says it too.
  * 4. A thread that holds a latch which is not a page's, nor one of those that stay held over a whole step (MAY_HOLD), does not
  *    stop: so nobody who stands holds a latch of the pool, the WAL, the catalog, the lock manager or the server. */
 #include "base/step.h"
@@ -157,9 +157,9 @@ void step_begin(int32_t pid, const uint32_t *files, uint32_t count)
     watch->number = ++statements;
     memcpy(watch->files, files, count * sizeof *files);
     watch->file_count = count;
-    watch->running = thread_interrupts() != 0;   /* one that came before could not come here: rule 3 */
     if (watch_count++ == 0)
         hooks_set(HOOK_STEP, true);
+    watch->running = atomic_load(&thread_here()->interrupts) != 0;   /* asked after the hook is on: rule 3 */
     guard_drop(&guard);
 }
 

@@ -330,7 +330,7 @@ void thread_interrupt(struct thread *thread, enum interrupt bit)
             shutdown(thread->socket - 1, SHUT_RD);
         guard_drop(&thread->socket_guard);
     }
-    if (atomic_load_explicit(&hooks_on, memory_order_relaxed) & HOOK_STEP)
+    if (atomic_load(&hooks_on) & HOOK_STEP)
         step_interrupted(thread);
 }
 

@@ -431,19 +431,6 @@ static void sync_if_due(struct file *file)
         panic("could not fsync file \"base/%u\": %s", file->number, strerror(error));
 }
 
-void file_sync(struct files *files, uint32_t number)
-{
-    latch_acquire(&files->latch, LATCH_SHARED);
-    struct file *file = *file_place(files, number);
-    if (file)
-        atom_add(&file->users, 1);
-    latch_release(&files->latch);
-    if (file) {
-        sync_if_due(file);
-        file_put(files, file);
-    }
-}
-
 void files_sync_all(struct files *files)
 {
     if (atom_exchange(&files->made, false))

@@ -30,7 +30,6 @@ enum status file_write(struct files *, page_id, const void *page) MUST_CHECK;
 enum status file_truncate(struct files *, uint32_t file, uint32_t pages) MUST_CHECK;
 /* Gives the disk room of these pages back: they read as zeros. Does nothing where the file system can't. */
 void        file_punch(struct files *, uint32_t file, uint32_t first_page, uint32_t count);
-void        file_sync(struct files *, uint32_t file);
 void        files_sync_all(struct files *);                     /* every file written since its last sync */
 uint64_t    file_disk_calls(void);                              /* how many so far, for tests and views */
 

@@ -7,8 +7,8 @@
  *    only once its outcome is stored on its status page and its record is flushed (synchronous_commit = off:
  *    stored). COMMIT is acknowledged only when the limit has reached it: so what a client was told is in every later
  *    snapshot, and no snapshot holds what a crash could take back.
- * 2. Before its record is reserved, a commit publishes wal_next() in its slot (in_flight), a bound below its number;
- *    the reservation replaces that by the number itself, and a bit is added once the outcome is stored. Who moves the
+ * 2. Before its record is reserved, a commit publishes in its slot (in_flight) the least that its number can be: where a record
+ *    that begins at wal_next() would end. The reservation replaces that by the number itself, and a bit is added once the outcome is stored. Who moves the
  *    limit reads the slots: it goes to the highest number of those that are finished, below all that are not, and so
  *    takes along the whole group that one flush has served; each of them finds that done. A commit that the scan
  *    misses has not reserved yet, so its number is above what was flushed, and reserved, before the scan.
@@ -471,7 +471,7 @@ enum status txn_commit(struct txn *txn)
     mtr_join(&mtr, &ref);
     if (MUTANT(COMMIT_NOT_FLUSHED))
         txn->synchronous = false;
-    atom_store(&slot->in_flight, wal_next(store->wal));          /* rule 2 */
+    atom_store(&slot->in_flight, wal_next(store->wal) + sizeof(struct wal_record));   /* rule 2 */
     atom_store(&slot->running, XID_NONE);
     mtr_write_lsn(&mtr, ref.bytes, status_offset(txn->top));
     lsn_t number = mtr_commit_as(&mtr, WAL_END, drops, drop_count * (uint32_t)sizeof *drops, &slot->in_flight);

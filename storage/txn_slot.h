@@ -62,7 +62,7 @@ struct txn_slot {
     _Atomic uint64_t announced;              /* oldest snapshot in use, or SNAPSHOT_NONE */
     _Atomic uint64_t serial;                 /* which transaction of this slot */
     _Atomic int64_t  start_us;
-    _Alignas(64) _Atomic uint64_t in_flight; /* its commit record's end or, before that is known, a bound below it; 0: not committing */
+    _Alignas(64) _Atomic uint64_t in_flight; /* its commit record's end or, before that is known, the least it can be; 0: not committing */
 #define IN_FLIGHT_STORED UINT64_C(1)         /* added to it: its outcome is on the status page, ... */
 #define IN_FLIGHT_LAZY   UINT64_C(2)         /* ... and that is enough (synchronous_commit = off) */
     _Atomic uint64_t top;                    /* id of the transaction here, until it is wholly over */

@@ -12,9 +12,10 @@
  *    is woken once per timeout, not once per statement. The loop fires under the latch and swaps the deadline for 0; a
  *    statement that ends and finds 0 takes the latch once, after which the interrupt has surely arrived and is cleared:
  *    none strays into the next statement.
- * 3. Shutdown. SIGTERM (smart): no new sessions; ends when the last has gone; statements that crab.step has stopped are canceled. SIGINT (fast): every thread is interrupted
- *    with TERMINATE, whatever it waits on; its open transaction is rolled back. SIGQUIT (immediate): the process ends at
- *    once, and recovery finds everything acknowledged. A later signal may only make it more urgent.
+ * 3. Shutdown. SIGTERM (smart): no new sessions; ends when the last has gone; statements that crab.step has stopped are
+ *    canceled. SIGINT (fast): every thread is interrupted with TERMINATE, whatever it waits on; its open transaction is rolled
+ *    back. SIGQUIT (immediate): the process ends at once, and recovery finds everything acknowledged. A later signal may only
+ *    make it more urgent.
  * 4. With more sessions than processors, connection threads let who runs have its turn when a message wakes them: the client
  *    sends to others of its sessions before it waits, and much switching is saved (pgbench with 16 clients: a quarter of the
  *    server's time). With fewer, a message is answered sooner the other way.

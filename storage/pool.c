@@ -172,7 +172,8 @@ bool frame_evict(struct pool *pool, struct frame *frame, uint64_t key)
     struct latch *latch = part_acquire(pool, hash, LATCH_EXCLUSIVE);
     bool free = atomic_load_explicit(&frame->key, memory_order_relaxed) == key && atom_load(&frame->state) == FRAME_READY
              && (pins_take(frame) || (MUTANT(VICTIM_PINNED) && atom_add(&frame->pins, PINS_TAKEN) < PINS_TAKEN));
-    if (free && ((atom_load(&frame->dirty) && !MUTANT(VICTIM_CHANGED)) || (atom_load(&frame->writing) && !MUTANT(VICTIM_BEING_WRITTEN)))) {  /* asked once nobody can pin it, and so change it */
+    if (free && ((atom_load(&frame->dirty) && !MUTANT(VICTIM_CHANGED))          /* asked once nobody can pin it, and so change it */
+                 || (atom_load(&frame->writing) && !MUTANT(VICTIM_BEING_WRITTEN)))) {
         atom_sub(&frame->pins, PINS_TAKEN);
         free = false;
     }

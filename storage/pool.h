@@ -41,7 +41,9 @@ bool        pool_latch_try(struct page_ref *, enum latch_mode);
 void        pool_unlatch(struct page_ref *);
 void        pool_release(struct page_ref *);                 /* unlatches when latched, unpins; zeroes the ref */
 void        pool_pin_again(const struct page_ref *, struct page_ref *out);  /* a second pin on a page that is pinned */
-bool        pool_only_pin(const struct page_ref *);          /* EXCLUSIVE held: is ours the page's only pin? (stays true while we hold the latch AND new pins read nothing unlatched before latching SHARED once; see pool.c) */
+/* EXCLUSIVE held: is ours the page's only pin? Then nobody reads its bytes until we let the latch go (pool.c, rule 6). It may say no
+ * for somebody who only passes by (rule 3). */
+bool        pool_only_pin(const struct page_ref *);
 
 /* The length of a file in pages: grows with pool_extend and with redo; kept in memory, from the disk at first use. */
 enum status pool_file_pages(struct pool *, uint32_t file, uint32_t *out) MUST_CHECK;

@@ -7,11 +7,12 @@
  *    only once its outcome is stored on its status page and its record is flushed (synchronous_commit = off:
  *    stored). COMMIT is acknowledged only when the limit has reached it: so what a client was told is in every later
  *    snapshot, and no snapshot holds what a crash could take back.
- * 2. Before its record is reserved, a commit publishes in its slot (in_flight) the least that its number can be: where a record
- *    that begins at wal_next() would end. The reservation replaces that by the number itself, and a bit is added once the outcome is stored. Who moves the
- *    limit reads the slots: it goes to the highest number of those that are finished, below all that are not, and so
- *    takes along the whole group that one flush has served; each of them finds that done. A commit that the scan
- *    misses has not reserved yet, so its number is above what was flushed, and reserved, before the scan.
+ * 2. Before its record is reserved, a commit publishes in its slot (in_flight) the least that its number can be: where
+ *    the shortest record that begins at wal_next() would end. The reservation replaces that by the number itself, and a
+ *    bit is added once the outcome is stored. Who moves the limit reads the slots: it goes to the highest number of
+ *    those that are finished, below all that are not, and so takes along the whole group that one flush has served;
+ *    each of them finds that done. A commit that the scan misses has not reserved yet, so its number is above what was
+ *    flushed, and reserved, before the scan.
  * 3. A snapshot is announced (slot.announced) and then the limit is read again, until both agree. The horizon reads
  *    the limit first and then the slots: it can't get past a snapshot that it failed to see.
  * 4. An id is in its slot before it is on any page (given out under the table's latch), and its outcome is on the

@@ -109,7 +109,7 @@ static enum wake receive(struct wire *wire, uint64_t deadline_us, unsigned inter
         return WAKE_INTERRUPTED;
     *got = recv(wire->fd, at, room, MSG_DONTWAIT);
     if (*got >= 0 || errno != EAGAIN)
-        return WAKE_SIGNALED;
+        return *got <= 0 && (thread_interrupts() & interrupts) ? WAKE_INTERRUPTED : WAKE_SIGNALED;
     enum wake wake = thread_wait_fd(wire->fd, false, deadline_us, interrupts);
     errno = EAGAIN;
     return wake;

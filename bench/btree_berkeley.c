@@ -82,9 +82,9 @@ static uint64_t berkeley_range(void *session, uint64_t from, uint32_t count)
     return sum;
 }
 
-const struct engine engine_berkeley = { .name = "Berkeley DB", .how = "private in-memory Concurrent Data Store (many readers or one writer, no log), cursor a batch",
+const struct engine engine_berkeley = { .name = "BerkeleyDB", .how = "private in-memory Concurrent Data Store (many readers or one writer, no log), cursor a batch",
     .open = berkeley_open, .close = berkeley_close, .bulk = berkeley_bulk, .session = berkeley_session, .session_end = berkeley_session_end,
     .insert = berkeley_insert, .lookup = berkeley_lookup, .range = berkeley_range };
 #else
-const struct engine engine_berkeley = { .name = "Berkeley DB", .package = "libdb5.3-dev" };
+const struct engine engine_berkeley = { .name = "BerkeleyDB", .package = "libdb5.3-dev" };
 #endif

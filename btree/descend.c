@@ -12,7 +12,7 @@
  *    the page it names is a node of that level whose fences are both open: such a node covers all keys, so starting
  *    from it is right even if the root has moved above it. (Inner nodes and root leaves are never freed.)
  * 4. Numbers of leaves that were read under a latch that is gone may be stale: leaf_at believes a page only if it is
- *    a leaf that begins at the very fence that is looked for. */
+ *    a leaf whose fences take in the place that is looked for: at any time there is one such leaf. */
 #include "btree/node.h"
 #include "base/hash.h"
 #include "base/mutant.h"
@@ -204,10 +204,12 @@ enum status leaf_at(const struct btree *tree, uint32_t page, const struct bound 
         if (status)
             return status;
         if (is_leaf) {
-            struct fence low = node_low(node_of(leaf));
+            struct fence low = node_low(node_of(leaf)), high = node_high(node_of(leaf));
             if (MUTANT(FENCE_NOT_LOOKED_AT))
                 return STATUS_OK;
-            if (bound->kind == BOUND_FIRST ? low.open : !low.open && fence_compare(&low, bound->bytes, bound->length, bound->row) == 0)
+            if (bound->kind == BOUND_FIRST ? low.open
+                : (low.open || fence_compare(&low, bound->bytes, bound->length, bound->row) <= 0)
+                  && (high.open || fence_compare(&high, bound->bytes, bound->length, bound->row) > 0))
                 return STATUS_OK;
             pool_release(leaf);
         }

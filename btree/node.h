@@ -165,7 +165,7 @@ enum status descend_shared(const struct btree *, const struct bound *, enum latc
 enum status descend_exclusive(const struct btree *, const struct bound *, struct page_ref *leaf) MUST_CHECK;
 /* Down to the leaf's parent, latched EXCLUSIVE; nothing held and parent->frame NULL when the root is a leaf. */
 enum status descend_to_parent(const struct btree *, const struct bound *, struct page_ref *parent) MUST_CHECK;
-/* The leaf that begins at `bound` (AT, or FIRST), tried by its number first, then by a descent. */
+/* The leaf that covers `bound` (AT, or FIRST), tried by its number first, then by a descent. */
 enum status leaf_at(const struct btree *, uint32_t page, const struct bound *, enum latch_mode, struct page_ref *leaf) MUST_CHECK;
 
 /* What a pessimistic descent holds: nodes[level] for each level up to the lowest safe one, the meta page if none was. */

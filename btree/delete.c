@@ -7,8 +7,8 @@
  *    range may share a shorter prefix, and every entry grows). It is used again when keys of its range come.
  * 3. Entries never move left: nothing is merged, nothing borrowed. A scan that stood before or on the leaf goes on
  *    from its fence, and finds whoever has the range now (leaf_at).
- * 4. So a page may be given out again at once: whoever still has its number finds a page that does not begin at the
- *    fence that it looks for. A free page keeps its kind of place: it becomes a leaf again. */
+ * 4. So a page may be given out again at once: whoever still has its number finds a page that is free or does not cover
+ *    the place that it looks for. A free page keeps its kind of place: it becomes a leaf again. */
 #include "btree/node.h"
 #include "base/mutant.h"
 #include <stdlib.h>
@@ -196,7 +196,7 @@ static bool row_listed(const uint64_t *row_ids, size_t count, uint64_t row)
     return low < count && row_ids[low] == row;
 }
 
-/* One step: the leaf that begins at *at (tried by number first) is cleaned; *at and *page move on to the next one, *more says whether there is one. */
+/* One step: the leaf that covers *at (tried by number first) is cleaned; *at and *page move on to the next one, *more says whether there is one. */
 static enum status sweep_leaf(const struct btree *tree, uint32_t *page, struct bound *at, uint8_t *buffer, const uint64_t *row_ids, size_t count,
                               uint64_t *removed, bool *emptied, uint8_t *low_buffer, struct bound *low)
 {

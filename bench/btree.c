@@ -344,6 +344,19 @@ static void small(uint64_t count, uint64_t cache_bytes)
         side_close(s);
 }
 
+/* Does one of the words begin the engine's name? */
+static bool chosen(const char *list, const char *name)
+{
+    if (!list || !*list)
+        return true;
+    for (const char *at = list; *at; at += strcspn(at, " ,"), at += strspn(at, " ,")) {
+        size_t length = strcspn(at, " ,");
+        if (length && strncasecmp(at, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void clean_up(void) { remove_directory(root); }
 
 int main(void)
@@ -360,7 +373,7 @@ int main(void)
         const struct engine *engine = all_engines[i];
         if (engine->package)
             printf("%-12s left out: %s is not installed\n", engine->name, engine->package);
-        else if (i == 0 || named(wanted, engine->name)) {
+        else if (i == 0 || chosen(wanted, engine->name)) {
             printf("%-12s %s\n", engine->name, engine->how);
             sides[side_count++].engine = engine;
         }

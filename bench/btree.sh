@@ -5,14 +5,18 @@
 # disk: everything lies on tmpfs, where that has room.
 set -eu
 BUILD=${BUILD:-build}
-autogroup=
-restore() { [ -z "$autogroup" ] || echo "$autogroup" >/proc/sys/kernel/sched_autogroup_enabled; }
+autogroup='' work=''
+restore() {
+    [ -z "$autogroup" ] || echo "$autogroup" >/proc/sys/kernel/sched_autogroup_enabled
+    [ -z "$work" ] || rm -rf "$work"
+}
 trap restore EXIT
+trap 'exit 130' INT TERM
 if [ -w /proc/sys/kernel/sched_autogroup_enabled ]; then
     autogroup=$(cat /proc/sys/kernel/sched_autogroup_enabled)
     echo 0 >/proc/sys/kernel/sched_autogroup_enabled
     echo "bench-btree: kernel.sched_autogroup_enabled set to 0 for the run (was $autogroup)"
 fi
 [ -n "${DIRECTORY:-}" ] || { [ -w /dev/shm ] && DIRECTORY=/dev/shm || DIRECTORY=${TMPDIR:-/tmp}; }
-export DIRECTORY
-"$BUILD/bench/btree"
+work=$(mktemp -d "$DIRECTORY/crabtree-bench-XXXXXX")
+DIRECTORY=$work "$BUILD/bench/btree"

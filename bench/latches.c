@@ -177,6 +177,7 @@ struct cell {
     enum load load;
     int number;                           /* of clients or workers */
     bool synchronous;
+    int batch;                            /* APPEND: so many rows a transaction */
     bool spin;                            /* no engine at all: counts, for what the machine itself gives */
     struct latch latch;                   /* LEAF: guards what follows */
     struct condition changed;
@@ -264,7 +265,12 @@ static void client_run(void *argument)
     uint64_t random = hash_u64((uint64_t)now_us() + (uint64_t)runner->number), n = 0, now;
     double cpu_us = thread_cpu_us();
     do {
-        one(&driver, runner, n++, &random);
+        if (cell->batch > 1)
+            sql(&driver, "BEGIN");
+        for (int i = 0; i < cell->batch; i++)
+            one(&driver, runner, n++, &random);
+        if (cell->batch > 1)
+            sql(&driver, "COMMIT");
         now = now_us();
     } while (now < until);
     runner->operations = n;
@@ -485,7 +491,7 @@ static void contest_run(const struct contest *contest, const char *directory)
     engine_up(directory, contest->cold && !contest->synchronous ? COLD_POOL : "128MB", true);
     struct driver driver;
     driver_open(&driver, 1);
-    struct cell cell = {.load = contest->load, .synchronous = contest->synchronous};
+    struct cell cell = {.load = contest->load, .synchronous = contest->synchronous, .batch = 1};
     if (loads[contest->load].workers) {
         sql(&driver, "SET max_parallel_workers_per_gather = 1");
         cell.answer = ask(&driver, loads[contest->load].statement);
@@ -556,14 +562,14 @@ static void run_make(const void *unused, const char *directory) { (void)unused, 
 /* ---- Two sessions in one server against one session in each of two ---- */
 
 /* A server in a process of its own: runs a cell for each order that comes through the pipe, and answers. */
-struct order { enum load load; bool spin, synchronous, latched; int number; };
+struct order { enum load load; bool spin, synchronous, latched; int number, batch; };
 struct answer { double rate, cpu_us; };
 struct peer { int to, from; pid_t pid; };
 
 static struct answer order_run(const struct order *order)
 {
     struct driver driver;
-    struct cell cell = {.load = order->load, .number = order->number, .synchronous = order->synchronous, .spin = order->spin};
+    struct cell cell = {.load = order->load, .number = order->number, .synchronous = order->synchronous, .batch = order->batch, .spin = order->spin};
     struct answer answer;
     uint64_t operations, found = 0;
     char text[200];
@@ -630,11 +636,12 @@ static struct answer peers_run(const struct peer *peers, int count, const struct
     return sum;
 }
 
-static const struct { const char *name; enum load load; bool spin, synchronous; } sessions_loads[] = {
-    {"counting (the machine itself)", LOOKUP, true, false},
-    {"look-ups", LOOKUP, false, false},
-    {"inserts, asynchronous commit", APPEND, false, false},
-    {"inserts, fsync off", APPEND, false, true},
+static const struct { const char *name; enum load load; bool spin, synchronous; int batch; } sessions_loads[] = {
+    {"counting (the machine itself)", LOOKUP, true, false, 1},
+    {"look-ups", LOOKUP, false, false, 1},
+    {"inserts, 100 a transaction", APPEND, false, true, 100},
+    {"one a transaction", APPEND, false, true, 1},
+    {"one, asynchronous commit", APPEND, false, false, 1},
 };
 
 static void sessions_run(const char *directory)
@@ -654,7 +661,7 @@ static void sessions_run(const char *directory)
         for (int round = 0; round < rounds; round++) {
             for (int turn = 0; turn < WAYS; turn++) {
                 int way = round % 2 ? WAYS - 1 - turn : turn;
-                struct order order = {.load = sessions_loads[l].load, .spin = sessions_loads[l].spin, .synchronous = sessions_loads[l].synchronous,
+                struct order order = {.load = sessions_loads[l].load, .spin = sessions_loads[l].spin, .synchronous = sessions_loads[l].synchronous, .batch = sessions_loads[l].batch,
                                       .latched = way == LATCHED || way == LATCHED_ALONE, .number = way == TWO || way == LATCHED ? 2 : 1};
                 struct answer answer = peers_run(peers, way == SERVERS ? 2 : 1, &order);
                 rates[way][round] = answer.rate;

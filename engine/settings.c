@@ -135,7 +135,7 @@ static const struct setting table[] = {
     {"server_version", KIND_TEXT, "15.8 (Crabtree)", 'i', 0, 0, 0, NULL, NOWHERE, true, PRESET, "Shows the server version."},
     {"server_version_num", KIND_INT, "150008", 'i', 0, 150008, 150008, NULL, NOWHERE, false, PRESET, "Shows the server version as an integer."},
     {"session_authorization", KIND_TEXT, "postgres", 'i', 0, 0, 0, NULL, NOWHERE, true, PRESET, "Sets the session user name."},
-    {"shared_buffers", KIND_INT, "32768", 'p', UNIT_8KB, 16, 1073741823, NULL, NOWHERE, false, MEMORY, "Sets the memory of the buffer pool."},
+    {"shared_buffers", KIND_INT, "32768", 'p', UNIT_8KB, 128, 1073741823, NULL, NOWHERE, false, MEMORY, "Sets the memory of the buffer pool."},
     {"standard_conforming_strings", KIND_ENUM, "on", 'u', 0, 0, 0, LIST("on"), NOWHERE, true, "Version and Platform Compatibility", "Causes '...' strings to treat backslashes literally."},
     {"statement_timeout", KIND_INT, "0", 'u', UNIT_MS, 0, 2147483647, NULL, FIELD(KEEP_INT64, statement_timeout_ms), false, CLIENT, "Sets the maximum allowed duration of any statement."},
     {"synchronize_seqscans", KIND_BOOL, "off", 'u', 0, 0, 0, NULL, NOWHERE, false, "Version and Platform Compatibility", "Enable synchronized sequential scans."},
@@ -757,11 +757,17 @@ void settings_row(struct session *session, size_t index, struct arena *arena, st
     out->type = kinds[s->kind];
     out->source = session->setting_values[index] ? "session" : server_values[index] ? "command line" : "default";
     out->boot_value = s->boot;
-    char *reset = server_value_copy((int)index);
-    out->reset_value = arena_strdup(arena, reset);
+    char *reset = s->context == 'w' ? NULL : server_value_copy((int)index);
+    out->reset_value = reset ? arena_strdup(arena, reset) : start_values[index] ? start_values[index] : s->boot;
     free(reset);
     if (s->kind == KIND_INT || s->kind == KIND_REAL) {
         out->min = arena_printf(arena, "%.15g", s->min);
         out->max = arena_printf(arena, "%.15g", s->max);
+    }
+    if (s->kind == KIND_ENUM) {
+        out->enum_values = "";
+        for (const char *const *value = s->choices; *value; value++)
+            out->enum_values = arena_printf(arena, "%s%c%s", out->enum_values, value == s->choices ? '{' : ',', *value);
+        out->enum_values = arena_printf(arena, "%s}", out->enum_values);
     }
 }

@@ -39,7 +39,7 @@ void        settings_close(struct session *);
 enum status settings_reset_all(struct session *) MUST_CHECK;
 /* Transaction ends: SET LOCAL values go back; after a rollback SETs of the transaction too. Savepoint levels likewise. */
 void        settings_end(struct session *, int level, bool committed);
-struct setting_row { const char *name, *value, *unit, *category, *description, *context, *type, *source, *boot_value, *reset_value, *min, *max; };
+struct setting_row { const char *name, *value, *unit, *category, *description, *context, *type, *source, *boot_value, *reset_value, *min, *max, *enum_values; };   /* enum_values: an array's text, or NULL */
 size_t      settings_count(void);
 void        settings_row(struct session *, size_t index, struct arena *, struct setting_row *out);
 

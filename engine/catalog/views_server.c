@@ -61,7 +61,7 @@ enum status fill_pg_settings(struct session *session, struct row_sink *sink)
         memset(&r, 0, sizeof r);
         settings_row(session, i, sink->arena, &r);
         ROW(sink, value_text(r.name), value_text(r.value), value_text(r.unit && *r.unit ? r.unit : NULL), value_text(r.category), value_text(r.description), value_null(), value_text(r.context), value_text(r.type),
-            value_text(r.source), value_text(r.min), value_text(r.max), value_null(), value_text(r.boot_value), value_text(r.reset_value), value_null(), value_null(), value_bool(false));
+            value_text(r.source), value_text(r.min), value_text(r.max), r.enum_values ? view_array(sink, 1009, r.enum_values) : value_null(), value_text(r.boot_value), value_text(r.reset_value), value_null(), value_null(), value_bool(false));
     }
     return STATUS_OK;
 }

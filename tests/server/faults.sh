@@ -99,6 +99,7 @@ echo hello >"$scratch/strange/file"
 says "a directory of something else" 'FATAL' timeout 20 "$SERVER" -D "$scratch/strange" -h '' -p 5432 -k "$scratch"
 same "faults: and nothing was put there" "file" "$(ls "$scratch/strange")"
 says "an unknown option" 'unrecognized configuration parameter "nonsense"' timeout 20 "$SERVER" -D "$scratch/none" -c nonsense=1
+says "a pool too small for one session" '16 8kB is outside the valid range for parameter "shared_buffers" \(128 ' timeout 20 "$SERVER" -D "$scratch/none" -c shared_buffers=128kB
 
 # ---- a full disk: a small file system in a mount namespace of its own
 cat >"$scratch/full.sh" <<'EOS'

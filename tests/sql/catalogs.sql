@@ -18,6 +18,7 @@ select 'nosuch'::regclass;
 select pg_get_serial_sequence('u','y'), pg_get_serial_sequence('u','x');
 select pg_table_is_visible('t'::regclass), pg_get_userbyid(10), pg_encoding_to_char(6), has_table_privilege('t','select');
 select count(*) from pg_settings where name in ('work_mem','search_path');
+select name, enumvals from pg_settings where name in ('plan_cache_mode','transaction_isolation','xmloption','work_mem') order by name;
 select current_setting('nosuch');
 select typname, typlen, typbyval, typtype, typcategory, typdelim, typarray, typalign, typstorage, typcollation from pg_type where typname in ('int4','text','numeric','timestamptz','bool','name','varchar','uuid','date','float8','int8','oid','bpchar','bytea','_int4') order by 1;
 select amname, amtype from pg_am where amname in ('heap','btree') order by 1;

@@ -13,7 +13,8 @@
 #include "engine/types/array.h"
 #include "engine/types/numeric.h"
 
-#define FIRST_BATCH 2
+#define FIRST_BATCH   2
+#define POINT_ENTRIES 16
 
 struct index_node {
     struct exec_node op;
@@ -356,6 +357,27 @@ static enum status range_read(struct index_local *l)
     return status;
 }
 
+/* One row at most, in a unique index: its entries (of versions past, mostly) are few, and looked up at once. The key is in l->key. */
+static enum status point_read(struct index_local *l)
+{
+    uint64_t row_ids[POINT_ENTRIES];
+    uint32_t count;
+    const uint8_t *key = (const uint8_t *)l->key.bytes;
+    uint32_t length = (uint32_t)l->key.length;
+    enum status status = btree_lookup(&l->local.op->plan->index->tree, key, length, row_ids, POINT_ENTRIES, &count);
+    if (status)
+        return status;
+    if (count == BTREE_SCAN_IT) {
+        range_make(l, NULL, NULL, NULL);
+        return range_read(l);
+    }
+    l->have_key = false;
+    l->found_one = false;
+    for (uint32_t i = 0; i < count && !status && !l->found_one; i++)
+        status = take_entry(l, row_ids[i], key, length);
+    return status;
+}
+
 /* column = ANY (array): a range for each distinct value, in the order of the index. */
 static int compare_keys(const void *a, const void *b)
 {
@@ -465,6 +487,8 @@ static enum status index_source(struct local *local)
             return STATUS_OK;
         struct value array = value_get(b->any_array->type, &vectors[k], 0);
         status = array_ranges(l, &array);
+    } else if (n->single) {
+        status = point_read(l);
     } else {
         range_make(l, low, high, NULL);
         status = range_read(l);

@@ -17,7 +17,7 @@ for source in tests/*/*_stress.c; do
     case $name in
     base/latch_stress)       if [ "$slow" ]; then run $name 4 3000; else run $name 8 20000; fi ;;
     btree/btree_stress)      if [ "$slow" ]; then run $name 4 2000; else run $name 6 20000; fi ;;
-    btree/storm_stress)      for storm in split delete; do if [ "$slow" ]; then run $name $storm 5 3000; else run $name $storm 6 20000; fi; done ;;
+    btree/storm_stress)      for storm in split delete; do if [ "$slow" ]; then run $name $storm 5 3000; else run $name $storm 6 10000; fi; done ;;
     storage/heap_stress)     if [ "$slow" ]; then run $name 4 300; else run $name 6; fi ;;
     storage/lock_stress)     if [ "$slow" ]; then for seed in 8 9; do run $name 4 300 $seed; done; else run $name 6; fi ;;
     storage/pool_stress)     if [ "$slow" ]; then run $name 4 300; else run $name 8 2000; fi ;;

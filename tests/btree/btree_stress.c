@@ -306,7 +306,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < threads; i++)
         present[i] = calloc(1, KEYS);
     char directory[] = "/tmp/crab_btree_stress_XXXXXX", command[128];
-    struct store_options options = { .pool_bytes = 24u << 20, .wal_ring_bytes = 8u << 20, .lock_bytes = 4u << 20, .pool_partitions = switch_partitions(),
+    struct store_options options = { .pool_bytes = 64u << 20, .wal_ring_bytes = 8u << 20, .lock_bytes = 4u << 20, .pool_partitions = switch_partitions(),
                                      .checkpoint_seconds = 2, .max_transactions = 20, .max_wal_bytes = 64u << 20 };
     if (!mkdtemp(directory) || store_open(directory, &options, &store)) {
         fprintf(stderr, "cannot open a store: %s\n", error_current()->message ? error_current()->message : "?");

@@ -267,7 +267,7 @@ int main(int argc, char **argv)
     }
     keys = (uint32_t)(wanted / (threads - 2) / (split ? 1 : 2 * ROUNDS)) + 8;
     char directory[] = "/tmp/crab-storm-XXXXXX", command[128];
-    struct store_options options = { .pool_bytes = 4u << 20, .wal_ring_bytes = 8u << 20, .lock_bytes = 4u << 20, .pool_partitions = switch_partitions(),
+    struct store_options options = { .pool_bytes = 48u << 20, .wal_ring_bytes = 8u << 20, .lock_bytes = 4u << 20, .pool_partitions = switch_partitions(),
                                      .checkpoint_seconds = 1, .max_transactions = 20, .max_wal_bytes = 64u << 20 };
     if (!mkdtemp(directory) || store_open(directory, &options, &store)) {
         fprintf(stderr, "cannot open a store: %s\n", error_current()->message ? error_current()->message : "?");

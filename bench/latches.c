@@ -697,6 +697,12 @@ static bool wanted(const char *name, char **names, int count)
     return count == 0;
 }
 
+static int usage(void)
+{
+    fprintf(stderr, "usage: latches [-d DIRECTORY] [-o OUTPUT] [-s SECONDS (up to 3600)] [-r ROUNDS (1 to %d)] [contest ...]\n", ROUNDS_MAX);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     const char *directory = "latches.data";
@@ -707,12 +713,17 @@ int main(int argc, char **argv)
         case 'o': output = optarg; break;
         case 's': seconds = atof(optarg); break;
         case 'r': rounds = atoi(optarg); break;
-        default:
-            fprintf(stderr, "usage: latches [-d DIRECTORY] [-o OUTPUT] [-s SECONDS] [-r ROUNDS] [contest ...]\n");
-            return 2;
+        default: return usage();
         }
-    if (rounds < 1 || rounds > ROUNDS_MAX || seconds <= 0)
-        return 2;
+    if (rounds < 1 || rounds > ROUNDS_MAX || !(seconds > 0) || seconds > 3600)
+        return usage();
+    for (int i = optind; i < argc; i++) {
+        bool known = wanted("sessions", argv + i, 1);
+        for (size_t j = 0; j < CONTESTS; j++)
+            known = known || wanted(contests[j].name, argv + i, 1);
+        if (!known || !*argv[i])
+            return fprintf(stderr, "latches: there is no contest \"%s\"\n", argv[i]), usage();
+    }
     mkdir(directory, 0700);
     bool made = false;
     if (wanted("sessions", argv + optind, argc - optind))

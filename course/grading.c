@@ -6,6 +6,8 @@
  * its trace printed. Exit status 0: every claim held. */
 #include "course/grading.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -157,6 +159,15 @@ static bool trial_grade(const struct trial *trial)
     return status == 0;
 }
 
+/* A whole number from 1, else 0. */
+static unsigned long number(const char *text)
+{
+    char *end;
+    errno = 0;
+    unsigned long value = isdigit((unsigned char)*text) ? strtoul(text, &end, 10) : 0;
+    return value && !errno && !*end ? value : 0;
+}
+
 static int usage(void)
 {
     fprintf(stderr, "usage: grade [SEEDS=n] [TRIAL=name [SEED=n [POLICY=random|pct|exhaustive]]] [NAME=what is graded] [REPLAY=command]\ntrials:");
@@ -177,10 +188,11 @@ int main(int argc, char **argv)
         if (!*value)
             continue;
         if (strcmp(argv[i], "SEEDS") == 0)
-            seeds = strtoul(value, NULL, 10);
-        else if (strcmp(argv[i], "SEED") == 0)
-            wanted_seed = strtoul(value, NULL, 10);
-        else if (strcmp(argv[i], "TRIAL") == 0)
+            seeds = number(value);
+        else if (strcmp(argv[i], "SEED") == 0) {
+            if (!(wanted_seed = number(value)))
+                return usage();
+        } else if (strcmp(argv[i], "TRIAL") == 0)
             wanted_trial = value;
         else if (strcmp(argv[i], "NAME") == 0)
             name = value;

@@ -27,3 +27,14 @@ mix() {
     done
     echo "${text# }"
 }
+
+# whole NAME VALUE [LEAST]: ends the script with an error unless VALUE is a whole number, LEAST (1) or more.
+whole() { [[ $2 =~ ^[0-9]{1,9}$ ]] && ((10#$2 >= ${3:-1})) || { echo "$1=$2: not a whole number from ${3:-1}" >&2; exit 2; }; }
+# known SETTING...: ends the script with an error unless each is one that some run here tests under.
+known() {
+    local one
+    for one in "$@"; do
+        [[ " ${single[*]} $coarse " == *" $one "* || $one =~ ^crab\.(pool_partitions=(1|2|4|8|16|32|64|128)|io_delay=[0-9]{1,7})$ ]] ||
+            { echo "\"$one\" is no setting of the latch layers off its default: ${single[*]}" >&2; exit 2; }
+    done
+}

@@ -8,6 +8,9 @@
 . "$(dirname "$0")/tsan_lib.sh"
 . tests/settings.sh
 minutes=${MINUTES:-20} seed=${SEED:-1} round=${ROUND:-0}
+whole MINUTES "$minutes"
+whole SEED "$seed"
+whole ROUND "$round" 0
 rotation=("" "${single[@]}" "$coarse")
 declare -A operations runs
 order=()

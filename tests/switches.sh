@@ -10,6 +10,11 @@ cd "$(dirname "$0")/.." || exit 1
 export BUILD=${BUILD:-build} PLANTS=
 . tests/settings.sh
 seed=${SEED:-1}
+whole SEED "$seed"
+whole MIXES "${MIXES:-10}" 0
+whole JOBS "${JOBS:-2}"
+# shellcheck disable=SC2086
+known ${ONLY:-}
 settings=("${single[@]}" "$coarse")
 for ((n = 0; n < ${MIXES:-10}; n++)); do settings+=("$(mix $((seed + n)))"); done
 [ -z "${ONLY:-}" ] || settings=("$ONLY")

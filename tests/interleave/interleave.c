@@ -12,6 +12,8 @@
  * report on stderr (base/scheduler.h). */
 #include "tests/interleave/interleave.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -95,6 +97,7 @@ void store_end(void)
 /* ---- Running ---- */
 
 #define PROCESSES_MAX 16
+#define RUNS_MAX      100000000              /* a process notes 8 bytes of each */
 #define JOBS_MAX      256
 static uint64_t wanted_runs = 300, wanted_seed;
 static int wanted_policy = -1;
@@ -398,6 +401,15 @@ static void replay_one(const struct scenario *scenario, void *context)
     ++*(unsigned *)context;
 }
 
+/* A whole number from 1 to `most`, else 0. */
+static uint64_t number(const char *text, uint64_t most)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
+    return value && !errno && !*end && value <= most ? value : 0;
+}
+
 static int usage(const char *name)
 {
     fprintf(stderr, "usage: %s [SCENARIO=x] [N=n] [SEED=n] [POLICY=random|pct|exhaustive] [PROCESSES=n] [LIST=1] [UNTIL=failure]\n", name);
@@ -418,11 +430,12 @@ int main(int argc, char **argv)
         else if (!*value)
             continue;
         else if (strcmp(argv[i], "N") == 0)
-            wanted_runs = strtoull(value, NULL, 10);
-        else if (strcmp(argv[i], "SEED") == 0)
-            wanted_seed = strtoull(value, NULL, 10);
-        else if (strcmp(argv[i], "PROCESSES") == 0)
-            processes = (unsigned)atoi(value);
+            wanted_runs = number(value, RUNS_MAX);
+        else if (strcmp(argv[i], "SEED") == 0) {
+            if (!(wanted_seed = number(value, UINT64_MAX)))
+                return usage(argv[0]);
+        } else if (strcmp(argv[i], "PROCESSES") == 0)
+            processes = (unsigned)number(value, PROCESSES_MAX);
         else if (strcmp(argv[i], "LIST") == 0)
             list = true;
         else if (strcmp(argv[i], "UNTIL") == 0)
@@ -436,7 +449,7 @@ int main(int argc, char **argv)
         } else
             return usage(argv[0]);
     }
-    if (processes < 1 || processes > PROCESSES_MAX || !wanted_runs)
+    if (!processes || !wanted_runs)
         return usage(argv[0]);
 
     mallopt(M_ARENA_MAX, 1);                            /* a run frees what it took, and the next takes the same again */

@@ -6,6 +6,7 @@
 #
 # A mutant that no scenario finds is a failure of the scenarios. The same seed must pass where nothing is planted.
 BUILD=${BUILD:-build} MODE=${MODE:-release} CC=${CC:-gcc} BUDGET=${BUDGET:-20000}
+[[ $BUDGET =~ ^[1-9][0-9]{0,7}$ ]] || { echo "BUDGET=$BUDGET: not a whole number from 1 to 99999999" >&2; exit 2; }
 export BUILD MODE CC BUDGET
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

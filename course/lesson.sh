@@ -42,7 +42,7 @@ part_exercise() {
     if [ $status -le 1 ]; then ok "exercise.c is graded"; else bad "the grader ended with status $status"; fi
 }
 part_session() {
-    if ! timeout 300 "$lesson/session.sh" >"$scratch/session" 2>"$scratch/session.log"; then
+    if ! timeout --foreground 300 "$lesson/session.sh" >"$scratch/session" 2>"$scratch/session.log"; then
         bad "session.sh did not come to its end"
         tail -n 5 "$scratch/session" "$scratch/session.log" | sed 's/^/        | /'
         return
@@ -57,7 +57,7 @@ part_session() {
     fi
 }
 part_curve() {
-    SECONDS_EACH=${SECONDS_EACH:-0.05} ROUNDS=${ROUNDS:-1} timeout 600 bench/latches.sh "${contests[$number]}" >"$scratch/curve" 2>&1
+    SECONDS_EACH=${SECONDS_EACH:-0.05} ROUNDS=${ROUNDS:-1} timeout --foreground 600 bench/latches.sh "${contests[$number]}" >"$scratch/curve" 2>&1
     local status=$? tables rows
     sed 's/^/        /' "$scratch/curve"
     tables=$(grep -cE "^${contests[$number]}-(warm|cold): " "$scratch/curve") rows=$(grep -cE '^ +(1|2|4|8|16) +[0-9]' "$scratch/curve")

@@ -15,6 +15,8 @@ declare -A scripts=(
 [ $# -gt 0 ] || set -- units stress interleave course sql sessions random slt pgbench copy parallel mixed step crash power faults
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 passed=0 failed=0
 for part; do
     script=${scripts[$part]:-}

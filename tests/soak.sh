@@ -36,7 +36,7 @@ tally() {
 }
 program() { # NAME ARGUMENTS...
     [ $SECONDS -lt $end ] || return
-    timeout 600 $SETARCH "$BUILD/tests/$1" "${@:2}" >"$scratch/out" 2>"$scratch/err"
+    timeout --foreground 600 $SETARCH "$BUILD/tests/$1" "${@:2}" >"$scratch/out" 2>"$scratch/err"
     local status=$?
     cat "$scratch/out" >>"$scratch/err"
     tally "$1" "$scratch/err" $status
@@ -63,7 +63,7 @@ while [ $SECONDS -lt $end ]; do
             turn=
             [ -n "$CRAB_SWITCHES" ] || turn=turn
             # shellcheck disable=SC2086
-            timeout 600 $SETARCH "$BUILD/tests/server/mixed_client" 5 60 $s $turn >"$scratch/out" 2>"$scratch/err"
+            timeout --foreground 600 $SETARCH "$BUILD/tests/server/mixed_client" 5 60 $s $turn >"$scratch/out" 2>"$scratch/err"
             status=$?
             cat "$scratch/out" >>"$scratch/err"
             server_stop

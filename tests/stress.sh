@@ -9,7 +9,7 @@ run() { # NAME ARGUMENTS...
         bad "$name: not built"
         return
     fi
-    attempt "$name $*" timeout 300 ${SETARCH:-} "$BUILD/tests/$name" "$@"
+    attempt "$name $*" timeout --foreground 300 ${SETARCH:-} "$BUILD/tests/$name" "$@"
 }
 for source in tests/*/*_stress.c; do
     name=${source#tests/}

@@ -21,7 +21,7 @@ for ((n = 0; n < ${MIXES:-10}; n++)); do settings+=("$(mix $((seed + n)))"); don
 parts=${PARTS:-$(sed -n 's/^\[ $# -gt 0 \] || set -- //p' tests/run.sh | sed -E 's/\b(interleave|course|step) //g')}
 outputs=$(mktemp -d)
 trap 'rm -rf "$outputs"' EXIT
-trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
+trap 'for job in $(jobs -p); do kill -- "-$job"; done 2>/dev/null; wait; exit 130' INT TERM
 unset SEED
 echo "${#settings[@]} settings, mixes of seed $seed, ${JOBS:-2} at once: $parts"
 
@@ -40,6 +40,7 @@ one() { # NUMBER
         done
     fi
 }
+set -m                                    # each job leads a process group: the trap ends all of it
 for ((n = 0; n < ${#settings[@]}; n++)); do
     while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-2}" ]; do wait -n; done
     one $n &

@@ -5,7 +5,7 @@ export LSAN_OPTIONS=${LSAN_OPTIONS:-} ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=
 for source in tests/*/*_test.c; do
     program=$BUILD/${source%.c}
     [ -x "$program" ] || { bad "${source%.c}: not built"; continue; }
-    timeout 300 "$program" -j2 >"$scratch/out" 2>&1
+    timeout --foreground 300 "$program" -j2 >"$scratch/out" 2>&1
     status=$?
     tested=$(sed 's/\x1b\[[0-9;]*m//g' "$scratch/out" | sed -n 's/.*Synthesis: Tested: \([0-9]*\).*/\1/p')
     if [ $status = 0 ] && [ -n "$tested" ]; then

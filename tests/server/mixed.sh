@@ -7,7 +7,7 @@
 if [ -n "$REFERENCE" ]; then ok "mixed: skipped"; exit 0; fi
 server_start mixed -c shared_buffers=2MB -c checkpoint_timeout=2 -c autovacuum_naptime=1 -c min_parallel_table_scan_size=0 -c parallel_setup_cost=0 -c parallel_tuple_cost=0 ||
     { bad "mixed: the server does not start"; tail -n 5 "$server_log"; exit 1; }
-if timeout 300 "$BUILD/tests/server/mixed_client" "${MIXED_THREADS:-6}" "${MIXED_OPERATIONS:-150}" "${SEED:-1}" turn >"$scratch/out" 2>"$scratch/err"; then
+if timeout --foreground 300 "$BUILD/tests/server/mixed_client" "${MIXED_THREADS:-6}" "${MIXED_OPERATIONS:-150}" "${SEED:-1}" turn >"$scratch/out" 2>"$scratch/err"; then
     ok "$(tail -n 1 "$scratch/out")"
     say "$(tail -n 1 "$scratch/err")"
 else

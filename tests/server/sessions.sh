@@ -9,7 +9,7 @@ scripts=("$@")
 for steps in "${scripts[@]}"; do
     name=$(basename "$steps" .steps)
     case $REFERENCE:$name in ?*:crab_*) continue ;; esac             # PostgreSQL has no such thing
-    timeout 60 "$client" "$steps" >"$scratch/$name.out" 2>&1
+    timeout --foreground 60 "$client" "$steps" >"$scratch/$name.out" 2>&1
     if [ -n "${ACCEPT:-}" ]; then
         cp "$scratch/$name.out" "${steps%.steps}.out"
     fi

@@ -8,7 +8,7 @@ statements=${STATEMENTS:-6000} seed=${SEED:-1} seeds=${SEEDS:-1}
 client=$BUILD/tests/sql/random_client
 server_start random || { bad "random: the server does not start"; tail -n 5 "$server_log"; exit 1; }
 for ((s = seed; s < seed + seeds; s++)); do
-    if timeout 900 "$client" "$statements" "$s" >"$scratch/out" 2>&1; then
+    if timeout --foreground 900 "$client" "$statements" "$s" >"$scratch/out" 2>&1; then
         ok "random: $(tail -n 1 "$scratch/out")"
     else
         bad "random: seed $s (status $?)"
@@ -22,7 +22,7 @@ for plant in ${PLANTS-1 2 3}; do
     SERVER=$BUILD/plant-$plant/crabtree
     if [ ! -x "$SERVER" ]; then bad "random: $SERVER is not built"; continue; fi
     server_start plant$plant || { bad "random: planted bug $plant: the server does not start"; continue; }
-    if timeout 300 "$client" "$statements" "$seed" >"$scratch/out" 2>&1; then
+    if timeout --foreground 300 "$client" "$statements" "$seed" >"$scratch/out" 2>&1; then
         bad "random: planted bug $plant was not found in $statements statements"
     elif grep -q 'the answers differ' "$scratch/out"; then
         ok "random: planted bug $plant is found: $(head -n 1 "$scratch/out")"

@@ -8,7 +8,7 @@ names=("$@")
 [ $# -gt 0 ] || for script in tests/sql/*.sql; do names+=("$(basename "$script" .sql)"); done
 for name in "${names[@]}"; do
     script=tests/sql/$name.sql
-    timeout 120 psql -X -a -q -f - <"$script" >"$scratch/$name.out" 2>&1
+    timeout --foreground 120 psql -X -a -q -f - <"$script" >"$scratch/$name.out" 2>&1
     if [ -n "${ACCEPT:-}" ]; then cp "$scratch/$name.out" "tests/sql/$name.out"; fi
     cp "tests/sql/$name.out" "$scratch/expected"
     if [ -e "tests/sql/$name.accepted" ] && [ -z "$REFERENCE" ]; then patch -s "$scratch/expected" <"tests/sql/$name.accepted"; fi

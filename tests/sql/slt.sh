@@ -7,7 +7,7 @@ files=("$@")
 [ -z "${SLT_DIR:-}" ] || while IFS= read -r file; do files+=("$file"); done < <(find "$SLT_DIR" -name '*.test' | sort)
 for file in "${files[@]}"; do
     begun=$SECONDS
-    timeout "${SLT_SECONDS:-600}" "$BUILD/tests/sql/slt_client" "$file" >"$scratch/out" 2>&1
+    timeout --foreground "${SLT_SECONDS:-600}" "$BUILD/tests/sql/slt_client" "$file" >"$scratch/out" 2>&1
     status=$?
     if [ $status = 0 ]; then
         ok "slt: $(basename "$(dirname "$file")")/$(basename "$file"): $(tail -n 1 "$scratch/out"), $((SECONDS - begun)) s"

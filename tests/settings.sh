@@ -23,7 +23,7 @@ mix() {
         pick worker_start pool spawn
         pick group_commit on off
         pick agg partial collect
-        pick io_delay 0 0 20
+        pick io_delay 0 20
     done
     echo "${text# }"
 }

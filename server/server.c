@@ -17,8 +17,8 @@
  *    back. SIGQUIT (immediate): the process ends at once, and recovery finds everything acknowledged. A later signal may only
  *    make it more urgent.
  * 4. With more sessions than processors, connection threads let who runs have its turn when a message wakes them: the client
- *    sends to others of its sessions before it waits, and much switching is saved (pgbench with 16 clients: a quarter of the
- *    server's time). With fewer, a message is answered sooner the other way.
+ *    sends to others of its sessions before it waits, and switching is saved. With fewer, a message is answered sooner the
+ *    other way.
  * 5. Connection threads are joined by the loop, so that when server_run() returns nobody uses the engine. */
 #include "server/server.h"
 #include "base/atomic.h"

@@ -3,6 +3,7 @@
  *     generate schema                     CREATE TABLE statements
  *     generate keys                       primary keys and indexes, for after the load
  *     generate TABLE [SCALE] [ROWS]       rows for COPY (text format, tab-separated); ROWS cuts lineitem off after so many
+ *     generate micro ROWS                 rows of the table of bench/micro (id, a, b, f, s), for COPY
  *     generate sums [SCALE] [ROWS]        what sums over lineitem must be, by this program's own arithmetic
  *
  * Every value is a hash of (table, row, column): the same scale gives the same bytes on every machine and in any order. Scale 1 has
@@ -289,8 +290,28 @@ static const char keys[] =
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: generate schema | keys | TABLE [SCALE [ROWS]] | sums [SCALE [ROWS]]\n");
+    fprintf(stderr, "usage: generate schema | keys | TABLE [SCALE [ROWS]] | sums [SCALE [ROWS]] | micro ROWS\n");
     return 2;
+}
+
+/* The nth number of the SplitMix64 sequence that begins at 0. */
+static uint64_t splitmix(uint64_t n)
+{
+    uint64_t z = (n + 1) * 0x9e3779b97f4a7c15ULL;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+    return z ^ z >> 31;
+}
+
+/* id rising; a below 100,000, b from 1 to ROWS, f below 1, s a month, a dash and 16 hex digits: all pseudo-random. */
+static void micro(int64_t rows)
+{
+    static const char *const names[] = {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"};
+    for (int64_t id = 1; id <= rows; id++) {
+        uint64_t first = (uint64_t)(id - 1) * 5;
+        printf("%" PRId64 "\t%d\t%" PRId64 "\t%.17g\t%s-%016" PRIx64 "\n", id, (int)(splitmix(first + 1) % 100000), (int64_t)(splitmix(first + 2) % (uint64_t)rows) + 1,
+               (double)(splitmix(first + 3) >> 11) / 9007199254740992.0, names[splitmix(first + 4) % 12], splitmix(first));
+    }
 }
 
 int main(int argc, char **argv)
@@ -301,14 +322,16 @@ int main(int argc, char **argv)
         return usage();
     const char *what = argv[1];
     size.scale = argc > 2 ? atof(argv[2]) : 0.01;
-    if (size.scale <= 0 || size.scale > 1000)
+    bool by_rows = !strcmp(what, "micro");
+    if (size.scale <= 0 || (size.scale > 1000 && !by_rows))
         return usage();
     size.suppliers = (int64_t)(10000 * size.scale) > 4 ? (int64_t)(10000 * size.scale) : 4;
     size.parts = (int64_t)(200000 * size.scale) + 1;
     size.customers = (int64_t)(150000 * size.scale) + 3;
     size.orders = (int64_t)(1500000 * size.scale) + 1;
     size.lines = argc > 3 ? atoll(argv[3]) : INT64_MAX;
-    if (!strcmp(what, "schema")) fputs(schema, stdout);
+    if (by_rows) micro(argc > 2 ? atoll(argv[2]) : 1000000);
+    else if (!strcmp(what, "schema")) fputs(schema, stdout);
     else if (!strcmp(what, "keys")) fputs(keys, stdout);
     else if (!strcmp(what, "region")) small(true);
     else if (!strcmp(what, "nation")) small(false);

@@ -50,6 +50,7 @@
     X(MORSEL_CLAIMED_TWICE,    "engine/exec/seq_scan.c", "workers.",       "a morsel is claimed by a load and a store") \
     X(WINDOW_OVERRUN,          "engine/exec/seq_scan.c", "workers.",       "a grain is claimed whose box is not free") \
     X(HOME_BEFORE_RESULT,      "engine/exec/gather.c",  "workers.",       "a worker counts as home before its result is stored") \
+    X(GIVEN_AND_KEPT,          "engine/exec/gather.c",  "workers.",       "grains that are given away are worked on by the giver, too") \
     X(NOBODY_SENT_AGAIN,       "engine/exec/gather.c",  "workers.",       "the leader waits for a grain when all workers are home") \
     X(CONDITION_JOINED_LATE,   "base/thread.c",         "",               "a wait lets the latch go before it stands in the condition's queue")
 

@@ -117,7 +117,7 @@ static const struct setting table[] = {
     {"max_identifier_length", KIND_INT, "63", 'i', 0, 63, 63, NULL, NOWHERE, false, PRESET, "Shows the maximum identifier length."},
     {"max_index_keys", KIND_INT, "32", 'i', 0, 32, 32, NULL, NOWHERE, false, PRESET, "Shows the maximum number of index keys."},
     {"max_lock_memory", KIND_INT, "65536", 'p', UNIT_KB, 64, 2147483647, NULL, NOWHERE, false, "Lock Management", "Sets the memory that row and table locks may take."},
-    {"max_parallel_workers", KIND_INT, "16", 'w', 0, 0, 1024, NULL, NOWHERE, false, "Resource Usage / Asynchronous Behavior", "Sets the maximum number of parallel workers that can be active at one time."},
+    {"max_parallel_workers", KIND_INT, "16", 'w', 0, 0, 1024, NULL, SHARED(exec_worker_limit), false, "Resource Usage / Asynchronous Behavior", "Sets the maximum number of parallel workers that can be active at one time."},
     {"max_parallel_workers_per_gather", KIND_INT, "2", 'u', 0, 0, 1024, NULL, FIELD(KEEP_INT, max_parallel_workers_per_gather), false, "Resource Usage / Asynchronous Behavior", "Sets the number of parallel workers of a query."},
     {"max_wal_size", KIND_INT, "1024", 'w', UNIT_MB, 2, 2147483647, NULL, NOWHERE, false, "Write-Ahead Log / Checkpoints", "Sets the WAL size that triggers a checkpoint."},
     {"min_parallel_table_scan_size", KIND_INT, "1024", 'u', UNIT_8KB, 0, 715827882, NULL, FIELD(KEEP_BYTES, min_parallel_table_scan_bytes), false, COSTS, "Sets the minimum amount of table data for a parallel scan."},

@@ -122,7 +122,7 @@ enum status aggregate_local_open(struct aggregate_local *l, struct arena *arena)
     struct run *run = l->local.worker->run;
     l->arena = arena;
     l->folder = n->folder;
-    l->folder.morsel_level = l->local.worker->morsel_level;
+    l->folder.grains = &l->local.worker->grains;
     l->tables = arena_array(arena, struct group_table, n->set_count);
     l->outputs = arena_array(arena, struct vector, n->output_count + 1u);
     l->keys = arena_array(arena, struct vector, plan->group_count + 1u);
@@ -489,7 +489,8 @@ enum status aggregate_join(struct aggregate_node *n, struct arena *arena, struct
 static int compare_folds(const void *a, const void *b)
 {
     const struct fold *x = *(struct fold *const *)a, *y = *(struct fold *const *)b;
-    return x->index < y->index ? -1 : x->index > y->index;
+    uint64_t first = x->index << x->level, other = y->index << y->level;
+    return first < other ? -1 : first > other;
 }
 
 /* All runs of a group's ordered states become one: along the tree, in order. */
@@ -508,7 +509,7 @@ static enum status fold_all(struct aggregate_node *n, struct part *p, struct are
         all[at++] = f;
     qsort(all, count, sizeof *all, compare_folds);
     struct folder folder = n->folder;
-    folder.morsel_level = 63;
+    folder.grains = &ALL_GRAINS;
     struct fold *stack = NULL;
     enum status status = STATUS_OK;
     for (uint32_t i = 0; i < count && !status; i++)

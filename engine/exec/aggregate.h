@@ -9,11 +9,11 @@ struct fold { struct fold *below; uint64_t index; uint8_t level; uint8_t states[
 struct folder {
     const struct aggregate *const *aggregates; const uint32_t *offsets; uint16_t count;   /* the ordered ones: where their states lie */
     uint32_t bytes;                      /* of all their states */
-    uint8_t  morsel_level;
+    const struct grain_run *grains;      /* what comes to the worker now: it folds within that, never across */
 };
 /* Adds the states of a run that stands after everything that was pushed before. */
 enum status fold_push(const struct folder *, struct fold **stack, uint8_t level, uint64_t index, const uint8_t *states, struct arena *) MUST_CHECK;
-/* No more grains of the runs on the stack will come: each becomes one of level morsel_level (63: all become one). */
+/* No more grains of the run will come: what is on the stack of it is folded as far as the run reaches (ALL_GRAINS: into one). */
 enum status fold_close(const struct folder *, struct fold **stack, struct arena *) MUST_CHECK;
 
 #endif

@@ -68,7 +68,7 @@ static enum status take_partitions(void *context, uint16_t number, struct worker
     enum status status = STATUS_OK;
     for (uint32_t p = number; p < SPILL_PARTITIONS && !status; p += d->workers) {
         struct aggregate_local *l;
-        status = aggregate_partition_run(d->node, worker, 63, d->node->dealt, d->node->dealt_count, p, arena_open(worker->arena, "partition"), &l);
+        status = aggregate_partition_run(d->node, worker, NULL, d->node->dealt, d->node->dealt_count, p, arena_open(worker->arena, "partition"), &l);
         if (!status) {
             d->tables[p] = l->tables[0];
             /* the groups' keys lie in the local's own table, which stays */
@@ -92,7 +92,7 @@ enum status aggregate_deal(struct local *local, uint16_t workers, uint64_t *batc
     for (uint32_t s = 0; s < n->dealt_count; s++)
         on_disk |= spill_set_on_disk(n->dealt[s]);
     if (on_disk) {                       /* one partition at a time in memory, results through files */
-        status = aggregate_partitions_emit(local, 0, n->dealt, n->dealt_count, batches);
+        status = aggregate_partitions_emit(local, 0, NULL, n->dealt, n->dealt_count, batches);
     } else {
         struct dealing d = { .node = n, .workers = workers < SPILL_PARTITIONS ? workers : SPILL_PARTITIONS, .tables = arena_array(arena, struct group_table, SPILL_PARTITIONS) };
         struct group_tables tables = { d.tables, SPILL_PARTITIONS };

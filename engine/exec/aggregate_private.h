@@ -81,11 +81,12 @@ enum status aggregate_emit(struct local *, struct group_table *, uint64_t *batch
 enum status aggregate_deal(struct local *, uint16_t workers, uint64_t *batches) MUST_CHECK;
 
 /* aggregate_spill.c */
-/* Aggregates one partition of rows that were set aside (in `count` sets) into a table of its own. */
-enum status aggregate_partition_run(struct aggregate_node *, struct worker *, uint8_t morsel_level, struct spill_set *const *sets, uint32_t count, uint32_t partition,
+/* Aggregates one partition of rows that were set aside (in `count` sets) into a table of its own. owners: to whom each set's rows came, when
+ * rows of the same group may also lie in another's table; NULL: they don't. */
+enum status aggregate_partition_run(struct aggregate_node *, struct worker *, struct worker *const *owners, struct spill_set *const *sets, uint32_t count, uint32_t partition,
                                     struct arena *, struct aggregate_local **out) MUST_CHECK;
 /* All partitions one after another, through files: what the sets and (parts) the workers' tables hold. */
-enum status aggregate_partitions_emit(struct local *, uint16_t set, struct spill_set *const *sets, uint32_t count, uint64_t *batches) MUST_CHECK;
+enum status aggregate_partitions_emit(struct local *, uint16_t set, struct worker *const *owners, struct spill_set *const *sets, uint32_t count, uint64_t *batches) MUST_CHECK;
 enum status aggregate_spill_begin(struct aggregate_local *, uint16_t set) MUST_CHECK;
 enum status aggregate_spill_rows(struct aggregate_local *, uint16_t set, const struct batch *, const row_pos *rows, uint16_t count, const uint32_t *entries,
                                  uint64_t first_sequence, const int64_t *sequences) MUST_CHECK;

@@ -46,14 +46,14 @@ enum status aggregate_spill_rows(struct aggregate_local *l, uint16_t set, const 
 struct source { struct spill_set_reader reader; struct batch batch; uint16_t at; bool end; };
 static uint64_t grain_at(const struct source *s) { return ((const uint64_t *)s->batch.columns[s->batch.column_count - 1].values)[s->at]; }
 
-enum status aggregate_partition_run(struct aggregate_node *n, struct worker *worker, uint8_t morsel_level, struct spill_set *const *sets, uint32_t set_count, uint32_t partition,
+enum status aggregate_partition_run(struct aggregate_node *n, struct worker *worker, struct worker *const *owners, struct spill_set *const *sets, uint32_t set_count, uint32_t partition,
                                     struct arena *arena, struct aggregate_local **out)
 {
     struct aggregate_local *l = arena_new(arena, struct aggregate_local);
     struct worker *mine = arena_new(arena, struct worker);
     struct source *sources = arena_array(arena, struct source, set_count + 1);
     *mine = *worker;
-    mine->morsel_level = morsel_level;
+    mine->grains = ALL_GRAINS;
     l->local = (struct local){ .op = &n->op, .worker = mine };
     l->never_spill = true;
     *out = l;
@@ -75,6 +75,8 @@ enum status aggregate_partition_run(struct aggregate_node *n, struct worker *wor
         row_pos positions[ROWS_CHUNK];
         uint16_t m = 0;
         batch.grain = grain_at(next);
+        if (owners)
+            mine->grains = worker_run_of(owners[next - sources], batch.grain);
         for (; next->at < batch.row_count && grain_at(next) == batch.grain; next->at++)
             positions[m++] = next->at;
         const int64_t *places = batch.columns[batch.column_count - 2].values;
@@ -139,29 +141,31 @@ enum status aggregate_spill_finish(struct local *local, uint16_t set, uint64_t *
 {
     struct aggregate_node *n = (struct aggregate_node *)local->op;
     struct spill_set **sets = arena_array(n->op.again, struct spill_set *, n->part_count + 1);
+    struct worker **owners = arena_array(n->op.again, struct worker *, n->part_count + 1);
     uint32_t count = 0;
     for (uint32_t w = 0; w < n->part_count; w++)
-        if (n->parts[w]->tables[set].spilled)
+        if (n->parts[w]->tables[set].spilled) {
+            owners[count] = n->parts[w]->local.worker;
             sets[count++] = n->parts[w]->tables[set].spilled;
-    enum status status = aggregate_partitions_emit(local, set, sets, count, batches);
+        }
+    enum status status = aggregate_partitions_emit(local, set, owners, sets, count, batches);
     for (uint32_t s = 0; s < count; s++)
         spill_set_close(sets[s]);
     return status;
 }
 
-enum status aggregate_partitions_emit(struct local *local, uint16_t set, struct spill_set *const *sets, uint32_t set_count, uint64_t *batches)
+enum status aggregate_partitions_emit(struct local *local, uint16_t set, struct worker *const *owners, struct spill_set *const *sets, uint32_t set_count, uint64_t *batches)
 {
     struct aggregate_node *n = (struct aggregate_node *)local->op;
     const struct plan *plan = local->op->plan;
     struct spill_file *results[SPILL_PARTITIONS] = { NULL };
     enum status status = STATUS_OK;
-    uint8_t level = n->part_count ? n->parts[0]->folder.morsel_level : 63;
     for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
         struct arena *arena = arena_open(NULL, "partition");
         struct aggregate_local *spilled;
         struct group_table *all = arena_new(arena, struct group_table);
         row_table_open(&all->rows, arena, n->key_types, plan->group_count);
-        status = aggregate_partition_run(n, local->worker, level, sets, set_count, p, arena, &spilled);
+        status = aggregate_partition_run(n, local->worker, owners, sets, set_count, p, arena, &spilled);
         if (!status)
             status = aggregate_join(n, arena, all, &spilled->tables[n->part_count ? set : 0], 0, 1);
         for (uint32_t w = 0; w < n->part_count && !status; w++)

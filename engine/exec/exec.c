@@ -37,8 +37,11 @@ static enum status result_send(struct result *r, const struct batch *batch)
     }
     r->rows += some.selected_count;
     enum status status = STATUS_OK;
+    uint64_t from = r->run->counters ? now_us() : 0;
     if (some.selected_count)
         status = r->receiver ? r->receiver->take(r->receiver, &some) : r->sink ? r->sink->batch(r->sink, &some) : STATUS_OK;
+    if (r->run->counters && r->sink)
+        r->run->counters->print_us += now_us() - from;
     return status ? status : last ? STATUS_STOP : STATUS_OK;
 }
 
@@ -159,9 +162,14 @@ enum status push_rows(struct local *local, const struct rows *rows, uint64_t *gr
 
 enum status run_check(struct worker *worker)
 {
-    if (worker->number)
-        return atomic_load_explicit(worker->stop, memory_order_relaxed) ? STATUS_STOP : STATUS_OK;
-    return session_check_interrupts();
+    if (worker->number && atomic_load_explicit(worker->stop, memory_order_relaxed))
+        return STATUS_STOP;
+    if (worker->number && !worker->leads)
+        return STATUS_OK;
+    enum status status = session_check_interrupts();
+    if (status && worker->leads)
+        atomic_store_explicit(worker->stop, true, memory_order_relaxed);
+    return status;
 }
 
 /* ---- programs ---- */
@@ -404,7 +412,7 @@ static enum status run_open(struct run *run, struct session *session, struct are
     *run = (struct run){ .session = session, .store = session_store(session), .txn = session_txn(session), .plan = plan, .snapshot = snapshot,
                          .parameters = parameters, .arena = arena, .program_arena = arena, .settings = session_settings(session) };
     run->work_mem = run->settings->work_mem_bytes;
-    run->leader = (struct worker){ .run = run, .arena = arena, .morsel_level = 63 };
+    run->leader = (struct worker){ .run = run, .arena = arena, .grains = ALL_GRAINS };
     latch_init(&run->spill_latch, RANK_LEAF, 0, 0, 0);
     if (!plan)
         return STATUS_OK;

@@ -17,6 +17,8 @@ struct result_sink {
 struct exec_counters {                   /* EXPLAIN ANALYZE, by plan node id */
     struct node_counters { uint64_t rows, loops; uint64_t start_us, total_us; uint16_t workers_launched; uint64_t filtered, heap_fetches, memory_bytes, spilled_bytes; } *nodes;
     uint64_t run_us;
+    /* Where the leader's time went, of run_us; the rest is its own work. */
+    uint64_t scan_us, merge_us, finalise_us, print_us;      /* while workers scanned; combined what they had; shared out what comes after; the client */
 };
 struct exec_request {
     struct session *session;
@@ -42,8 +44,10 @@ int         row_writer_failed_row(const struct row_writer *, bool *before);
 enum status row_writer_close(struct row_writer *) MUST_CHECK;          /* deferred checks of the statement */
 
 /* Workers: threads that live as long as the server. */
-enum status workers_start(uint32_t count) MUST_CHECK;                  /* max_parallel_workers; grows on demand up to it */
+enum status workers_start(uint32_t limit) MUST_CHECK;                  /* threads are started on demand, up to exec_worker_limit */
 void        workers_stop(void);
+#define MAX_WORKERS 1024
+extern _Atomic uint32_t exec_worker_limit;                             /* max_parallel_workers: may change at any time */
 extern _Atomic uint32_t exec_worker_start;                             /* crab.worker_start: 0 pool, 1 spawn */
 extern _Atomic uint32_t exec_agg_collect;                              /* crab.agg: 1 collect, 0 partial */
 

@@ -3,9 +3,17 @@
  * Leaf g is grain g; node (level, index) stands over grains index * 2^level .. (index + 1) * 2^level - 1. A node's state is
  * its left child's with its right child's combined into it; a child without rows isn't there, and the node is the other
  * child. So the result hangs on the rows and their grains only. Grains come rising: what is on the stack are exactly the left
- * siblings on the path down to the latest leaf, the largest lowest. A worker sees whole aligned runs of 2^morsel_level grains,
- * and builds no higher than that; the leader puts the runs together by the same rule. */
+ * siblings on the path down to the latest leaf, the largest lowest. A worker sees runs of grains (f->grains is the one that comes now),
+ * and builds no node that reaches beyond its run; the leader, to whom all grains come, puts together what the workers
+ * built by the same rule. A run begins at a multiple of its length, so a node within it that grains have passed is whole. */
 #include "engine/exec/aggregate.h"
+
+/* Would the node's parent stand over nothing but grains of the run? */
+static bool parent_inside(const struct fold *fold, const struct grain_run *grains)
+{
+    uint64_t first = fold->index >> 1 << (fold->level + 1);
+    return first >= grains->first && (grains->end == UINT64_MAX || first + (2ULL << fold->level) <= grains->end);
+}
 
 /* The node on top becomes its parent, together with its left sibling when that is there. */
 static enum status fold_up(const struct folder *f, struct fold **stack, struct arena *arena)
@@ -26,7 +34,8 @@ static enum status fold_up(const struct folder *f, struct fold **stack, struct a
 
 enum status fold_push(const struct folder *f, struct fold **stack, uint8_t level, uint64_t index, const uint8_t *states, struct arena *arena)
 {
-    while (*stack && (*stack)->level < f->morsel_level && (*stack)->index >> 1 != index >> ((*stack)->level + 1 - level)) {
+    uint64_t grain = index << level;
+    while (*stack && (*stack)->index >> 1 != grain >> ((*stack)->level + 1) && parent_inside(*stack, f->grains)) {
         enum status status = fold_up(f, stack, arena);
         if (status)
             return status;
@@ -40,7 +49,8 @@ enum status fold_push(const struct folder *f, struct fold **stack, uint8_t level
 
 enum status fold_close(const struct folder *f, struct fold **stack, struct arena *arena)
 {
-    while (*stack && (*stack)->level < f->morsel_level && (f->morsel_level < 63 || (*stack)->below)) {
+    bool all = f->grains->end == UINT64_MAX;
+    while (*stack && (all ? (*stack)->below != NULL : parent_inside(*stack, f->grains))) {
         enum status status = fold_up(f, stack, arena);
         if (status)
             return status;

@@ -3,7 +3,8 @@
  * The parallel part of a pipeline begins at a table scan. Each of N workers has locals of its own for every operator of it and
  * claims morsels of the scan. It ends either in a sink that has a part for each worker (aggregate, sort, hash build), or in
  * *boxes*: one a grain, in which a worker leaves copies of what it made of the grain. The leader takes the boxes in the
- * order of the grains and pushes them on; it judges nothing itself.
+ * order of the grains and pushes them on; it judges nothing itself. Where there is nothing to print, in a sink, it is
+ * one of the N: one thread fewer to wake, and a query that is over before the others are awake has lost nothing.
  *
  *     box:  EMPTY --claimed--> FILLING --grain done, or failed--> DONE --leader took it--> EMPTY
  *
@@ -15,7 +16,12 @@
  * 3. Who wants no more (LIMIT, an interrupt, an error) sets stop; workers look at it at every page. The leader
  *    always waits until all are home.
  * 4. The last worker may still stand in the exchange's latch when the leader has seen it home; so exchanges are used again,
- *    never freed, and their latches are made once. */
+ *    never freed, and their latches are made once.
+ * 5. Into a sink, morsels are long: about MORSELS_EACH a worker. A hand that has worked on its morsel for PATIENCE_US while another
+ *    found nothing to claim gives away what it has not begun, about half of it, at a grain that keeps both parts aligned
+ *    (struct grain_run). Who takes that gets locals of its own, for within one local grains only rise.
+ * 6. A hand that is done looks whether a task of its query still waits for a thread of the pool. A hand that never came has
+ *    nothing left to do, grains given away are worked on by whoever finds them: so the query never waits for a busy pool. */
 #include <stddef.h>
 #include <stdlib.h>
 #include "base/latch.h"
@@ -25,35 +31,45 @@
 #ifndef WINDOW
 #define WINDOW 64                        /* grains; a multiple of 4 */
 #endif
+#ifndef MORSELS_EACH
+#define MORSELS_EACH 8
+#define PATIENCE_US 4000
+#endif
+#define SPIN_US 40                       /* so long the leader looks for the others to come home before it parks */
 
 struct exchange;
-struct hand {                            /* one worker of the pipeline */
+struct hand {                            /* one worker of the pipeline, or a piece of one's work that was given away */
     struct task task;
+    struct hand *next;                   /* of the exchange */
     struct exchange *x;
     struct worker worker;
-    struct local *source, *sink;
+    struct local *source, *sink;         /* made when it begins; NULL: it never did */
     struct local **locals;               /* of the operators, from the top down */
     uint64_t grain;                      /* being worked on */
-    bool working;                        /* under the latch */
-    enum status status;
+    uint64_t began_us;                   /* its run of grains */
+    bool piece;                          /* works on worker.grains and claims nothing */
+    bool working;                        /* boxes; under the latch */
 };
 
 enum box_state { EMPTY, FILLING, DONE };
 struct box { enum box_state state; struct arena *arena; struct rows rows; struct error error; bool failed; };
 
 struct exchange {
-    struct latch latch;                  /* guards states, working, and what follows */
+    struct latch latch;                  /* guards states, working, the list of hands, and what follows */
     struct condition changed;
     struct exchange *next_free;
     _Atomic bool stop;
-    uint16_t home;                       /* hands that are not working */
+    _Atomic uint32_t out;                /* hands that are not home; changed under the latch */
+    _Atomic uint32_t wanting;            /* hands that found nothing to claim, less the pieces given to them */
+    _Atomic bool failed;                 /* failed_grain is set */
     uint64_t wanted;                     /* the grain that the leader waits for */
     uint64_t failed_grain;               /* lowest grain with an error; UINT64_MAX none */
     struct error error;                  /* of it, in a sink */
+    struct hand *hands;
+    uint16_t hand_count;                 /* without pieces */
     /* not changed while workers work */
     struct run *run;
     struct exec_node *top, *source;
-    struct hand *hands; uint16_t hand_count;
     uint16_t depth;                      /* operators in the pipeline */
     const struct sink_class *sink_class; struct exec_node *sink_op;
     struct box *boxes;
@@ -130,8 +146,10 @@ static void claimed(void *context, uint64_t first, uint64_t end)
     struct hand *hand = context;
     struct exchange *x = hand->x;
     hand->grain = first;
-    if (!x->boxes)
+    if (!x->boxes) {
+        hand->began_us = now_us();
         return;
+    }
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
     for (uint64_t g = first; g < end; g++)
         x->boxes[g % WINDOW].state = FILLING;
@@ -166,67 +184,78 @@ static enum status box_grain_end(struct local *local, uint64_t grain)
     return late ? STATUS_STOP : STATUS_OK;
 }
 
-static void hand_run(struct task *task)
+static struct hand *hand_add(struct exchange *x, struct hand *hand, uint16_t number);
+
+/* Rule 5. What of first .. end is not begun is `next` and on. The new run begins at the multiple of the largest power of two that lies
+ * behind `next`: there is but one, so that it is no longer than that power. */
+static void give(struct hand *hand, uint64_t next)
 {
-    struct hand *hand = (struct hand *)task;
     struct exchange *x = hand->x;
-    enum status status = seq_scan_work(hand->source, claimed, hand);
-    ASSERT(pool_pins_held() == 0);
-    if (!status && x->sink_class && x->sink_class->done && seq_scan_done(x->source))
-        status = x->sink_class->done(hand->sink);
-    if (MUTANT(HOME_BEFORE_RESULT)) {
-        latch_acquire(&x->latch, LATCH_EXCLUSIVE);
-        x->home++;
-        condition_wake_all(&x->changed);
-        latch_release(&x->latch);
+    struct grain_run *grains = &hand->worker.grains;
+    uint64_t size = 1, first = next + 1;
+    while (((next + size * 2) & ~(size * 2 - 1)) < grains->end) {
+        size *= 2;
+        first = (next + size) & ~(size - 1);
     }
+    uint32_t wanting = atom_load(&x->wanting);
+    do {
+        if (wanting == 0)
+            return;
+    } while (!atom_cas(&x->wanting, &wanting, wanting - 1));
+    struct arena *arena = arena_open(NULL, "worker");
+    struct hand *other = arena_new(arena, struct hand);
+    hand_add(x, other, hand->worker.number);
+    other->worker.arena = arena;
+    other->worker.grains = (struct grain_run){ first, grains->end };
+    other->piece = true;
+    if (!MUTANT(GIVEN_AND_KEPT))
+        grains->end = first;
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
-    hand->status = status;
-    if (status && status != STATUS_STOP) {
-        bool first = hand->grain < x->failed_grain;
-        if (first)
-            x->failed_grain = hand->grain;
-        if (x->boxes) {
-            struct box *box = &x->boxes[hand->grain % WINDOW];
-            box->state = DONE;
-            box->failed = true;
-            error_save(&box->error);
-        } else if (first) {
-            error_free(&x->error);
-            error_save(&x->error);
-        }
-        seq_scan_limit(x->source, 0);    /* rule 2: claims go up, so whatever is lower is claimed already */
-    }
-    hand->working = false;
-    if (!MUTANT(HOME_BEFORE_RESULT))
-        x->home++;
-    condition_wake_all(&x->changed);
-    latch_release(&x->latch);            /* the exchange may be gone from here on */
+    other->next = x->hands;
+    x->hands = other;
+    atom_add(&x->out, 1);
+    latch_release(&x->latch);
+    struct task *task = &other->task;
+    workers_submit(&task, 1);
 }
 
-/* ---- in the leader ---- */
-
-static enum status hand_make(struct exchange *x, uint16_t number, uint8_t morsel_level)
+/* Between two grains of a morsel that goes into a sink. */
+static enum status grain_over(struct worker *worker, uint64_t next)
 {
-    struct hand *hand = &x->hands[number];
-    struct arena *arena = arena_open(NULL, "worker");
-    hand->x = x;
-    hand->worker = (struct worker){ .run = x->run, .number = (uint16_t)(number + 1), .morsel_level = morsel_level, .arena = arena, .stop = &x->stop };
-    hand->task = (struct task){ .run = hand_run, .env = type_env, .pid = session_pid(x->run->session) };
+    struct hand *hand = (struct hand *)((uint8_t *)worker - offsetof(struct hand, worker));
+    struct exchange *x = hand->x;
+    hand->grain = next;
+    if (atom_load(&x->failed)) {
+        latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+        bool late = next > x->failed_grain;
+        latch_release(&x->latch);
+        if (late)
+            return STATUS_STOP;
+    }
+    if (next + 1 < worker->grains.end && atom_load(&x->wanting) && now_us() >= hand->began_us + PATIENCE_US)
+        give(hand, next);
+    return STATUS_OK;
+}
+
+/* Its locals, in its own thread. */
+static enum status hand_make(struct hand *hand)
+{
+    struct exchange *x = hand->x;
+    if (!hand->worker.arena)
+        hand->worker.arena = arena_open(NULL, "worker");
+    struct arena *arena = hand->worker.arena;
     hand->locals = arena_array(arena, struct local *, x->depth);
-    struct kept_arena *kept = arena_new(x->run->arena, struct kept_arena);
-    *kept = (struct kept_arena){ .next = x->run->worker_arenas, .arena = arena };
-    x->run->worker_arenas = kept;
     enum status status = STATUS_OK;
+    struct local *next;
     if (x->sink_class) {
-        status = sink_make(x->sink_op, x->sink_class, &hand->worker, &hand->sink);
+        status = sink_make(x->sink_op, x->sink_class, &hand->worker, &next);
     } else {
         struct box_local *box = arena_new(arena, struct box_local);
         box->local = (struct local){ .op = x->top, .worker = &hand->worker, .take = box_take, .grain_end = box_grain_end };
         box->hand = hand;
-        hand->sink = &box->local;
+        next = &box->local;
     }
-    struct local *next = hand->sink;
+    hand->sink = next;
     struct exec_node *op = x->top;
     for (uint16_t d = 0; d < x->depth && !status; d++, op = op->left) {
         status = local_make(op, &hand->worker, next, &hand->locals[d]);
@@ -236,25 +265,139 @@ static enum status hand_make(struct exchange *x, uint16_t number, uint8_t morsel
     return status;
 }
 
-static enum status exchange_open(struct exchange *x, struct exec_node *top, uint16_t workers, uint8_t morsel_level)
+/* It is late when it begins: grains before its first have failed. */
+static bool hand_late(struct hand *hand)
+{
+    struct exchange *x = hand->x;
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    bool late = hand->piece && hand->worker.grains.first > x->failed_grain;
+    latch_release(&x->latch);
+    return late;
+}
+
+static void hand_failed(struct hand *hand)
+{
+    struct exchange *x = hand->x;
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    bool first = hand->grain < x->failed_grain;
+    if (first)
+        x->failed_grain = hand->grain;
+    if (x->boxes) {
+        struct box *box = &x->boxes[hand->grain % WINDOW];
+        box->state = DONE;
+        box->failed = true;
+        error_save(&box->error);
+    } else if (first) {
+        error_free(&x->error);
+        error_save(&x->error);
+    }
+    seq_scan_limit(x->source, 0);        /* rule 2: claims go up, so whatever is lower is claimed already */
+    atom_store(&x->failed, true);
+    latch_release(&x->latch);
+}
+
+static void hand_home(struct hand *hand)
+{
+    struct exchange *x = hand->x;
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    hand->working = false;
+    if (atom_sub(&x->out, 1) == 1 || x->boxes)
+        condition_wake_all(&x->changed);
+    latch_release(&x->latch);            /* the exchange may be another query's from here on */
+}
+
+static void hand_work(struct hand *hand)
+{
+    struct exchange *x = hand->x;
+    enum status status = STATUS_OK;
+    int pins = pool_pins_held();
+    if (MUTANT(HOME_BEFORE_RESULT))
+        hand_home(hand);
+    if (hand_late(hand))
+        return;
+    if (!hand->source)
+        status = hand_make(hand);
+    if (!status && hand->piece) {
+        hand->grain = hand->worker.grains.first;
+        hand->began_us = now_us();
+        status = seq_scan_piece(hand->source);
+    } else if (!status) {
+        status = seq_scan_work(hand->source, claimed, hand);
+    }
+    ASSERT(pool_pins_held() == pins);
+    bool done = seq_scan_done(x->source);
+    if (!status && !x->boxes && done)
+        atom_add(&x->wanting, 1);
+    if (!status && x->sink_class && x->sink_class->done && done)
+        status = x->sink_class->done(hand->sink);
+    if (status && status != STATUS_STOP)
+        hand_failed(hand);
+}
+
+/* Rule 6. */
+static void take_back(struct exchange *x)
+{
+    struct task *task;
+    while ((task = workers_withdraw(x))) {
+        struct hand *hand = (struct hand *)task;
+        if (hand->piece)
+            hand_work(hand);
+        if (!hand->piece || !MUTANT(HOME_BEFORE_RESULT))
+            hand_home(hand);
+    }
+}
+
+static void hand_run(struct task *task)
+{
+    struct hand *hand = (struct hand *)task;
+    hand_work(hand);
+    if (!hand->x->boxes)
+        take_back(hand->x);
+    if (!MUTANT(HOME_BEFORE_RESULT))
+        hand_home(hand);
+}
+
+/* ---- in the leader ---- */
+
+static struct hand *hand_add(struct exchange *x, struct hand *hand, uint16_t number)
+{
+    hand->x = x;
+    hand->worker = (struct worker){ .run = x->run, .number = number, .stop = &x->stop, .grain_over = x->sink_class ? grain_over : NULL };
+    hand->task = (struct task){ .run = hand_run, .env = type_env, .owner = x, .pid = session_pid(x->run->session) };
+    return hand;
+}
+
+static void exchange_open(struct exchange *x, struct exec_node *top, uint16_t workers)
 {
     x->run = top->run;
     x->top = top;
     x->failed_grain = UINT64_MAX;
     x->wanted = UINT64_MAX;
-    enum status status = STATUS_OK;
-    for (struct exec_node *op = top; !status; op = op->left) {
+    for (struct exec_node *op = top;; op = op->left) {
         x->depth++;
         x->source = op;
         if (op->class == &seq_scan_class)
             break;
     }
-    x->hands = arena_array(x->run->arena, struct hand, workers);
     x->hand_count = workers;
-    x->home = workers;
-    for (uint16_t i = 0; i < workers && !status; i++)
-        status = hand_make(x, i, morsel_level);
-    return status;
+    struct hand *hands = arena_array(x->run->arena, struct hand, workers);
+    for (uint16_t i = workers; i-- > 0;) {
+        hand_add(x, &hands[i], (uint16_t)(i + 1))->next = x->hands;
+        x->hands = &hands[i];
+    }
+}
+
+/* All are home. What their sinks have made lives on in their arenas. */
+static void exchange_close(struct exchange *x)
+{
+    for (struct hand *hand = x->hands; hand; hand = hand->next) {
+        if (!hand->worker.arena)
+            continue;
+        struct kept_arena *kept = arena_new(x->run->arena, struct kept_arena);
+        *kept = (struct kept_arena){ .next = x->run->worker_arenas, .arena = hand->worker.arena };
+        x->run->worker_arenas = kept;
+    }
+    exchange_give(x);
 }
 
 /* Build sides are read before the workers start. *alone: one of them outgrew its memory, and the leader has to go on alone. */
@@ -268,29 +411,32 @@ static enum status pipeline_prepare(struct exec_node *top, bool *alone)
     return status;
 }
 
-/* Sends the hands that are at home, if there is something to claim. Latched. */
-static uint16_t pick_idle(struct exchange *x, struct task **tasks)
-{
-    uint16_t n = 0;
-    if (seq_scan_done(x->source) || x->failed_grain != UINT64_MAX)
-        return 0;
-    for (uint16_t i = 0; i < x->hand_count; i++)
-        if (!x->hands[i].working) {
-            x->hands[i].working = true;
-            x->home--;
-            tasks[n++] = &x->hands[i].task;
-        }
-    return n;
-}
-
+/* Sends the hands that are at home, if there is something to claim. */
 static void send(struct exchange *x)
 {
     struct task *tasks[x->hand_count];
+    uint16_t n = 0;
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
-    uint16_t n = pick_idle(x, tasks);
+    if (!seq_scan_done(x->source) && x->failed_grain == UINT64_MAX)
+        for (struct hand *hand = x->hands; hand; hand = hand->next)
+            if (!hand->working) {
+                hand->working = true;
+                atom_add(&x->out, 1);
+                tasks[n++] = &hand->task;
+            }
     latch_release(&x->latch);
     if (n)
         workers_submit(tasks, n);
+}
+
+static void spin_home(struct exchange *x)
+{
+    uint64_t until = now_us() + SPIN_US;
+    for (int i = spin_count(1 << 20); i > 0 && atom_load(&x->out); i--) {
+        if (i % 16 == 0 && now_us() >= until)
+            break;
+        spin_pause();
+    }
 }
 
 /* Waits until all are home; an interrupt makes them come at once. */
@@ -298,8 +444,9 @@ static enum status wait_home(struct exchange *x)
 {
     enum status status = STATUS_OK;
     struct error saved = {0};
+    spin_home(x);
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
-    while (x->home < x->hand_count) {
+    while (atom_load(&x->out)) {
         enum wake wake = condition_wait_until(&x->changed, &x->latch, 0, status == STATUS_OK);
         if (wake != WAKE_INTERRUPTED || status)
             continue;
@@ -317,13 +464,14 @@ static enum status wait_home(struct exchange *x)
 
 static void add_counters(struct exchange *x, uint64_t from_us, bool top_too)
 {
-    if (!x->run->counters)
+    struct exec_counters *counters = x->run->counters;
+    if (!counters)
         return;
     struct exec_node *op = x->top;
     for (uint16_t d = 0; d < x->depth; d++, op = op->left) {
-        for (uint16_t h = 0; h < x->hand_count; h++)
-            if (d > 0 || top_too)
-                op->counters->rows += x->hands[h].locals[d]->rows;
+        for (struct hand *hand = x->hands; hand; hand = hand->next)
+            if (hand->source && (d > 0 || top_too))
+                op->counters->rows += hand->locals[d]->rows;
         op->counters->workers_launched = x->hand_count;
         if (d > 0 || top_too) {
             op->counters->loops++;
@@ -339,10 +487,11 @@ static enum status box_await(struct exchange *x, uint64_t grain, struct box **ou
 {
     struct box *box = *out = &x->boxes[grain % WINDOW];
     enum status status = STATUS_OK;
+    uint64_t from = x->run->counters ? now_us() : 0;
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
     x->wanted = grain;
     while (box->state != DONE && !status) {
-        if (x->home == x->hand_count && !MUTANT(NOBODY_SENT_AGAIN)) {  /* all are home and the box isn't done: send them again */
+        if (atom_load(&x->out) == 0 && !MUTANT(NOBODY_SENT_AGAIN)) {  /* all are home and the box isn't done: send them again */
             latch_release(&x->latch);
             send(x);
             latch_acquire(&x->latch, LATCH_EXCLUSIVE);
@@ -357,6 +506,8 @@ static enum status box_await(struct exchange *x, uint64_t grain, struct box **ou
     }
     x->wanted = UINT64_MAX;
     latch_release(&x->latch);
+    if (x->run->counters)
+        x->run->counters->scan_us += now_us() - from;
     return status;
 }
 
@@ -387,7 +538,7 @@ static enum status take_boxes(struct exchange *x, struct local *leader)
         latch_acquire(&x->latch, LATCH_EXCLUSIVE);
         box->state = EMPTY;
         bool failed = x->failed_grain != UINT64_MAX;
-        uint16_t home = x->home;
+        bool home = atom_load(&x->out) < x->hand_count;
         latch_release(&x->latch);
         if (!failed && (grain + 1) % 4 == 0)
             seq_scan_limit(x->source, grain + 1 + WINDOW);
@@ -406,24 +557,22 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
         return status ? status : node_run(top, next);
     struct exchange *x = exchange_take();
     struct local leader = { .op = top, .worker = &top->run->leader, .next = next };
-    status = exchange_open(x, top, workers, 0);
-    if (!status) {
-        x->boxes = arena_array(top->run->arena, struct box, WINDOW);
-        seq_scan_share(x->source, 1, WINDOW);
-        send(x);
-        status = take_boxes(x, &leader);
-    }
+    exchange_open(x, top, workers);
+    x->boxes = arena_array(top->run->arena, struct box, WINDOW);
+    seq_scan_share(x->source, 0, workers, WINDOW);
+    send(x);
+    status = take_boxes(x, &leader);
     struct error saved = {0};
     if (status)
         error_save(&saved);
     atomic_store_explicit(&x->stop, true, memory_order_relaxed);
     enum status waited = wait_home(x);
     add_counters(x, from, false);
-    for (uint32_t b = 0; x->boxes && b < WINDOW; b++) {
+    for (uint32_t b = 0; b < WINDOW; b++) {
         error_free(&x->boxes[b].error);
         arena_close(x->boxes[b].arena);
     }
-    exchange_give(x);
+    exchange_close(x);
     if (status)
         return status == STATUS_STOP ? (error_free(&saved), status) : error_restore(&saved);
     error_free(&saved);
@@ -431,6 +580,26 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
 }
 
 /* ---- sinks ---- */
+
+/* The leader is the first hand; the others are sent. */
+static enum status work_together(struct exchange *x)
+{
+    struct hand *mine = x->hands;
+    struct task *tasks[x->hand_count];
+    uint16_t n = 0;
+    for (struct hand *hand = mine->next; hand; hand = hand->next)
+        tasks[n++] = &hand->task;
+    mine->worker.leads = true;
+    atomic_store_explicit(&x->out, x->hand_count, memory_order_relaxed);
+    if (n)
+        workers_submit(tasks, n);
+    hand_run(&mine->task);
+    enum status status = wait_home(x);
+    if (!status && x->failed_grain != UINT64_MAX)
+        return error_restore(&x->error);
+    error_free(&x->error);
+    return status;
+}
 
 enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, const struct sink_class *class, uint16_t workers)
 {
@@ -440,31 +609,27 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
     if (status || alone)
         return status ? status : pipeline_run_serial(child, op, class);
     struct exchange *x = exchange_take();
-    /* morsels: aligned runs of 2^level grains, several for each worker */
-    struct exec_node *source = child;
-    while (source->class != &seq_scan_class)
-        source = source->left;
-    uint8_t level = 0;
-    while (level < 4 && seq_scan_grains(source) >> (level + 1) >= 8u * workers)
-        level++;
+    struct exec_counters *counters = op->run->counters;
     x->sink_class = class;
     x->sink_op = op;
-    status = exchange_open(x, child, workers, level);
-    if (!status) {
-        seq_scan_share(x->source, 1ULL << level, UINT64_MAX);
-        send(x);
-        status = wait_home(x);
-        if (!status && x->failed_grain != UINT64_MAX)
-            status = error_restore(&x->error);
-        error_free(&x->error);
-        add_counters(x, from, true);
-        if (op->counters)
-            op->counters->workers_launched = workers;
-        for (uint16_t i = 0; i < workers && !status; i++)
-            if (class->combine)
-                status = class->combine(op, x->hands[i].sink);
+    exchange_open(x, child, workers);
+    uint8_t level = 0;
+    while (seq_scan_grains(x->source) >> (level + 1) >= (uint64_t)MORSELS_EACH * workers)
+        level++;
+    seq_scan_share(x->source, level, workers, UINT64_MAX);
+    uint64_t begun = now_us();
+    status = work_together(x);
+    add_counters(x, from, true);
+    uint64_t home = now_us();
+    for (struct hand *hand = x->hands; hand && class->combine && !status; hand = hand->next)
+        if (hand->source)
+            status = class->combine(op, hand->sink);
+    if (counters) {
+        op->counters->workers_launched = workers;
+        counters->scan_us += home - begun;
+        counters->merge_us += now_us() - home;
     }
-    exchange_give(x);
+    exchange_close(x);
     return status;
 }
 
@@ -472,35 +637,43 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
 
 struct each { struct task task; struct exchange *x; struct worker worker; uint16_t number; enum status (*work)(void *, uint16_t, struct worker *); void *context; enum status status; struct error error; };
 
-static void each_run(struct task *task)
+static void each_work(struct each *each)
 {
-    struct each *each = (struct each *)task;
     struct exchange *x = each->x;
     each->status = each->work(each->context, each->number, &each->worker);
     if (each->status)
         error_save(&each->error);
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
-    x->home++;
-    condition_wake_all(&x->changed);
+    if (atom_sub(&x->out, 1) == 1)
+        condition_wake_all(&x->changed);
     latch_release(&x->latch);
 }
 
+static void each_run(struct task *task) { each_work((struct each *)task); }
+
 enum status workers_each(struct run *run, uint16_t count, enum status (*work)(void *context, uint16_t number, struct worker *), void *context)
 {
+    uint64_t from = run->counters ? now_us() : 0;
     struct exchange *x = exchange_take();
     struct each *all = arena_array(run->arena, struct each, count);
-    struct task *tasks[count];
-    x->run = run;
-    x->hand_count = count;
+    struct task *tasks[count], *task;
+    atomic_store_explicit(&x->out, count, memory_order_relaxed);
     for (uint16_t i = 0; i < count; i++) {
         struct kept_arena *kept = arena_new(run->arena, struct kept_arena);
         *kept = (struct kept_arena){ .next = run->worker_arenas, .arena = arena_open(NULL, "worker") };
         run->worker_arenas = kept;
-        all[i] = (struct each){ .task = { .run = each_run, .env = type_env, .pid = session_pid(run->session) }, .x = x, .number = i, .work = work, .context = context,
-                                .worker = { .run = run, .number = (uint16_t)(i + 1), .arena = kept->arena, .stop = &x->stop } };
+        all[i] = (struct each){ .task = { .run = each_run, .env = type_env, .owner = x, .pid = session_pid(run->session) }, .x = x, .number = i, .work = work, .context = context,
+                                .worker = { .run = run, .number = (uint16_t)(i + 1), .grains = ALL_GRAINS, .arena = kept->arena, .stop = &x->stop } };
         tasks[i] = &all[i].task;
     }
-    workers_submit(tasks, count);
+    if (count > 1)
+        workers_submit(tasks + 1, (uint16_t)(count - 1));
+    all[0].worker.leads = true;
+    each_work(&all[0]);
+    while ((task = workers_withdraw(x))) {
+        ((struct each *)task)->worker.leads = true;
+        each_work((struct each *)task);
+    }
     enum status status = wait_home(x);
     exchange_give(x);
     for (uint16_t i = 0; i < count; i++) {
@@ -508,5 +681,7 @@ enum status workers_each(struct run *run, uint16_t count, enum status (*work)(vo
             status = error_restore(&all[i].error);
         error_free(&all[i].error);
     }
+    if (run->counters)
+        run->counters->finalise_us += now_us() - from;
     return status;
 }

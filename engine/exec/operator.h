@@ -6,7 +6,8 @@
  *
  *     open      once, by the leader, before anything runs: compiles expressions, makes shared state
  *     prepare   each time the pipeline above it starts, by the leader: a hash join reads its build side here
- *     local     once a worker: the worker's own state of the operator. Serial execution has one worker, the leader
+ *     local     once a worker, in its own thread: the worker's own state of the operator, in the worker's arena. Serial execution has one
+ *               worker, the leader. Workers that never came have no local, and grains that one gave away may have one of their own
  *     rewind    before a local is used again (the right side of a nested loop)
  *     source    sources: push everything. In a parallel pipeline: everything of the morsels that this worker claims
  *     take      streaming operators and sinks: one batch, touching only the local (and shared state that is read-only)
@@ -39,13 +40,22 @@ struct local;
 struct spill_file;
 struct result;
 
-struct worker {                          /* one thread's share of a run; number 0 is the leader */
+/* A run of grains, first .. end - 1, that one worker reads: its length is at most the largest power of two that divides `first`. */
+struct grain_run { uint64_t first, end; };
+#define ALL_GRAINS ((struct grain_run){ 0, UINT64_MAX })
+
+struct worker {                          /* one thread's share of a run; number 0 is the leader alone */
     struct run *run;
     uint16_t number;
-    uint8_t  morsel_level;               /* grains come to it in whole aligned runs of 2^morsel_level; 63: all of them, rising */
+    bool     leads;                      /* a numbered one that runs in the leader's thread */
+    struct grain_run grains;             /* what comes to it now, rising; `end` falls when it gives grains away */
+    struct grain_run *runs; uint32_t run_count, run_capacity;      /* numbered ones: what came before */
     struct arena *arena;
-    const _Atomic bool *stop;            /* workers: come home */
+    _Atomic bool *stop;                  /* numbered ones: come home */
+    enum status (*grain_over)(struct worker *, uint64_t next);     /* between two grains of a run; NULL: nobody asks */
 };
+/* The run of grains in which that grain came to the worker. */
+struct grain_run worker_run_of(const struct worker *, uint64_t grain);
 
 /* One run of a plan. The leader's, but for what is read-only while workers run. */
 struct run {
@@ -180,22 +190,28 @@ uint64_t    limit_take_skip(struct local *next);    /* stream.c: how many rows t
 
 /* ---- seq_scan.c: what workers share ---- */
 uint64_t seq_scan_grains(const struct exec_node *);
-void     seq_scan_share(struct exec_node *, uint64_t morsel, uint64_t limit);   /* begins a parallel scan: grains from 0; morsels begin below `limit` only */
+/* Begins a parallel scan: grains from 0, morsels of 2^level grains (smaller ones towards the end, so that all get there together); morsels begin
+ * below `limit` only. */
+void     seq_scan_share(struct exec_node *, uint8_t level, uint16_t workers, uint64_t limit);
 void     seq_scan_limit(struct exec_node *, uint64_t limit);
 bool     seq_scan_done(const struct exec_node *);                               /* every grain is claimed */
 /* Claims and scans morsels until none is left or the limit is met. */
 enum status seq_scan_work(struct local *, void (*claimed)(void *, uint64_t first, uint64_t end), void *context) MUST_CHECK;
+enum status seq_scan_piece(struct local *) MUST_CHECK;                          /* just worker->grains, which somebody else had claimed */
 
 /* index_build.c: the index was made over rows whose older versions it can't find, and the snapshot may want those. */
 bool     index_too_young(const struct index *, const struct snapshot *);
 
 /* ---- workers.c, gather.c ---- */
-/* work(context, i, arena) for i < count, each in a worker, with an arena that lives as long as the run; waits for all. The error of the lowest i. */
+/* work(context, i, worker) for i < count, each in a worker (the first in the leader's thread), whose arena lives as long as the run; waits for all.
+ * The error of the lowest i. */
 enum status workers_each(struct run *, uint16_t count, enum status (*work)(void *context, uint16_t number, struct worker *), void *context) MUST_CHECK;
 void     worker_arenas_close(struct run *);
-struct task { void (*run)(struct task *); struct task *next; const struct type_env *env; int32_t pid; };
-/* Hands tasks to the pool (or spawns a thread each): one latch, one broadcast. */
+struct task { void (*run)(struct task *); struct task *next; const struct type_env *env; const void *owner; int32_t pid; };
+/* Hands tasks to the pool (or spawns a thread each): one latch, as many threads woken as there are tasks. */
 void     workers_submit(struct task *const *tasks, uint16_t count);
+/* Takes a task of that owner back that nobody has begun; NULL: there is none. */
+struct task *workers_withdraw(const void *owner);
 bool     workers_available(void);
 /* May the pipeline that ends in this operator run in several workers? How many; else 0. */
 uint16_t pipeline_workers(const struct exec_node *top);

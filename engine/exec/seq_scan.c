@@ -5,10 +5,15 @@
  * described only for the rows that are left (it matters where values vary in length). With no columns wanted and an
  * all-visible page nothing is touched but the page's header.
  *
- * Workers share `next`: a morsel is a run of whole grains, claimed by one atomic add (bounded by `limit`, the end
- * of the leader's window). A table that is big for the pool is read through a ring of frames. */
+ * Workers share `next`: a morsel is a run of whole grains, claimed by one compare-and-swap (bounded by `limit`, the end
+ * of the leader's window). Towards the end morsels get smaller, by halves, so that each still begins at a multiple of its length.
+ * A table that is big for the pool is read through a ring of frames. */
 #include "engine/exec/operator.h"
 #include "base/mutant.h"
+
+#ifndef SCAN_SHRINK
+#define SCAN_SHRINK 2
+#endif
 
 struct scan_node {
     struct exec_node op;
@@ -19,7 +24,7 @@ struct scan_node {
     uint16_t *late, late_count;
     /* parallel */
     _Atomic uint64_t next, limit;
-    uint64_t morsel, grains;
+    uint64_t morsel, grains, parts;      /* a morsel is at most that part of what is left */
 };
 
 struct scan_local {
@@ -196,10 +201,11 @@ static enum status scan_source(struct local *local)
 
 uint64_t seq_scan_grains(const struct exec_node *op) { return ((const struct scan_node *)op)->grains; }
 
-void seq_scan_share(struct exec_node *op, uint64_t morsel, uint64_t limit)
+void seq_scan_share(struct exec_node *op, uint8_t level, uint16_t workers, uint64_t limit)
 {
     struct scan_node *scan = (struct scan_node *)op;
-    scan->morsel = morsel;
+    scan->morsel = 1ULL << level;
+    scan->parts = SCAN_SHRINK * (uint64_t)workers;
     atomic_store_explicit(&scan->next, 0, memory_order_relaxed);
     atomic_store_explicit(&scan->limit, limit, memory_order_relaxed);
 }
@@ -212,6 +218,47 @@ bool seq_scan_done(const struct exec_node *op)
     return atom_load(&((struct scan_node *)scan)->next) >= scan->grains;
 }
 
+/* The worker's run of grains. It may get shorter meanwhile. */
+static enum status scan_run(struct scan_local *l)
+{
+    const struct scan_node *scan = (const struct scan_node *)l->local.op;
+    struct worker *worker = l->local.worker;
+    struct local *sink = &l->local;
+    while (sink->next)
+        sink = sink->next;
+    enum status status = STATUS_OK;
+    for (uint64_t grain = worker->grains.first; grain < worker->grains.end && !status;) {
+        uint64_t last = (grain + 1) * GRAIN_PAGES;
+        status = scan_range(l, (uint32_t)(grain * GRAIN_PAGES), (uint32_t)(last < scan->pages ? last : scan->pages));
+        if (!status && sink->grain_end)
+            status = sink->grain_end(sink, grain);
+        if (++grain < worker->grains.end && !status && worker->grain_over)
+            status = worker->grain_over(worker, grain);
+    }
+    if (worker->run_count == worker->run_capacity) {
+        uint32_t capacity = worker->run_capacity ? worker->run_capacity * 2 : 16;
+        worker->runs = arena_grow(worker->arena, worker->runs, worker->run_capacity * sizeof *worker->runs, capacity * sizeof *worker->runs);
+        worker->run_capacity = capacity;
+    }
+    worker->runs[worker->run_count++] = worker->grains;
+    return status;
+}
+
+struct grain_run worker_run_of(const struct worker *worker, uint64_t grain)
+{
+    for (uint32_t i = worker->run_count; i-- > 0;)
+        if (worker->runs[i].first <= grain && grain < worker->runs[i].end)
+            return worker->runs[i];
+    return worker->grains;
+}
+
+enum status seq_scan_piece(struct local *local)
+{
+    enum status status = scan_run((struct scan_local *)local);
+    scan_ring_close((struct scan_local *)local);
+    return status;
+}
+
 enum status seq_scan_work(struct local *local, void (*claimed)(void *, uint64_t first, uint64_t end), void *context)
 {
     struct scan_local *l = (struct scan_local *)local;
@@ -221,22 +268,17 @@ enum status seq_scan_work(struct local *local, void (*claimed)(void *, uint64_t 
         uint64_t first = atom_load(&scan->next);
         if (first >= scan->grains || (first >= atom_load(&scan->limit) && !MUTANT(WINDOW_OVERRUN)))
             break;
-        uint64_t end = first + scan->morsel < scan->grains ? first + scan->morsel : scan->grains;
+        uint64_t left = scan->grains - first, size = scan->morsel;
+        while (size > 1 && size > left / scan->parts)
+            size /= 2;
+        uint64_t end = first + (size < left ? size : left);
         if (MUTANT(MORSEL_CLAIMED_TWICE))
             atom_store(&scan->next, end);
         else if (!atom_cas(&scan->next, &first, end))
             continue;
-        if (claimed)
-            claimed(context, first, end);
-        for (uint64_t grain = first; grain < end && !status; grain++) {
-            uint64_t last = (grain + 1) * GRAIN_PAGES;
-            status = scan_range(l, (uint32_t)(grain * GRAIN_PAGES), (uint32_t)(last < scan->pages ? last : scan->pages));
-            struct local *sink = local;
-            while (sink->next)
-                sink = sink->next;
-            if (!status && sink->grain_end)
-                status = sink->grain_end(sink, grain);
-        }
+        local->worker->grains = (struct grain_run){ first, end };
+        claimed(context, first, end);
+        status = scan_run(l);
     }
     scan_ring_close(l);
     return status;

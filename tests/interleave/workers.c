@@ -10,6 +10,7 @@
 #include "engine/session_private.h"
 
 #define PAGES 7
+#define MORE_PAGES 16                       /* in morsels of 8, 4 and 2 grains */
 
 /* ---- bare tasks ---- */
 
@@ -91,10 +92,10 @@ struct query {
     struct exec_node *scan, probe;
     struct sql_type type;
     uint16_t column;
-    unsigned passed[PAGES];                 /* how often each row came by */
+    unsigned passed[MORE_PAGES];            /* how often each row came by */
     int fails_at, fails_too, stops_after;   /* rows; -1: never */
     struct local leader;
-    int64_t taken[PAGES];
+    int64_t taken[MORE_PAGES];
     unsigned taken_count;
     int64_t sum;
     enum status status;
@@ -143,7 +144,7 @@ static void query_open(struct query *query, unsigned session, uint16_t workers)
     query->settings.max_parallel_workers_per_gather = workers;
     query->run = (struct run){.session = &query->session, .store = store, .txn = txn_in(session), .plan = &query->prepared, .snapshot = &query->snapshot,
                               .arena = arena, .program_arena = arena, .settings = &query->settings};
-    query->run.leader = (struct worker){.run = &query->run, .arena = arena, .morsel_level = 63};
+    query->run.leader = (struct worker){.run = &query->run, .arena = arena, .grains = ALL_GRAINS};
     txn_snapshot(query->run.txn, &query->snapshot);
     must(node_make(&query->run, &query->plan, &query->scan));
     query->probe = (struct exec_node){.class = &probe_class, .plan = &query->plan, .run = &query->run, .left = query->scan};
@@ -276,10 +277,14 @@ static void canceled(void)
 
 /* ---- a sink in each worker ---- */
 
-struct adding { struct local local; int64_t sum; bool done; };
+struct adding { struct local local; int64_t sum; uint64_t grain; bool done; };
 
 static enum status adding_take(struct local *local, const struct batch *batch)
 {
+    struct adding *adding = (struct adding *)local;
+    check(adding->grain <= batch->grain, "grain %llu came after %llu", (unsigned long long)batch->grain, (unsigned long long)adding->grain);
+    check(local->worker->grains.first <= batch->grain && batch->grain < local->worker->grains.end, "grain %llu is not of the worker's run", (unsigned long long)batch->grain);
+    adding->grain = batch->grain;
     ((struct adding *)local)->sum += ((const int64_t *)batch->columns[0].values)[batch->all_selected ? 0 : batch->selection[0]];
     return STATUS_OK;
 }
@@ -332,6 +337,30 @@ static void sink(void)
     pipelines_end();
 }
 
+/* One worker is slow from its first row on: others finish what it can't, each row once. */
+static void given_away(void)
+{
+    struct query *query = &queries[0];
+    store_begin(32);
+    sessions_open(3);
+    rows_make_pages(MORE_PAGES);
+    must(workers_start(1 + (uint32_t)(scheduler_random() % 3)));
+    query_open(query, 0, 2);
+    if (scheduler_random() % 3 == 0)
+        query->fails_at = (int)(scheduler_random() % MORE_PAGES);
+    go();
+    begin("leader", adds_up, query);
+    join_all();
+    if (query->fails_at < 0)
+        check(query->status == STATUS_OK && query->sum == MORE_PAGES * (MORE_PAGES - 1) / 2, "the sum is %lld", (long long)query->sum);
+    else
+        check(query->status == STATUS_DIVISION_BY_ZERO && query->passed[query->fails_at] == 1, "row %d should have failed", query->fails_at);
+    for (int i = 0; i < MORE_PAGES; i++)
+        check(query->passed[i] == 1 || (query->fails_at >= 0 && i > query->fails_at && query->passed[i] == 0), "row %d was read %u times", i, query->passed[i]);
+    query_close(query);
+    pipelines_end();
+}
+
 const struct scenario scenarios_workers[] = {
     {"workers.submit", submit, 0, "two submit rounds of tasks to one or two workers that go idle between"},
     {"workers.submit_one", submit_one, 2, "one does"},
@@ -341,6 +370,7 @@ const struct scenario scenarios_workers[] = {
     {"workers.two_queries", gather_two, 0, "two leaders share one or two workers"},
     {"workers.error", fails, 0, "two rows fail, perhaps past a LIMIT: the first in order counts"},
     {"workers.cancel", canceled, 0, "the leader is canceled"},
-    {"workers.sink", sink, 0, "a sink in each worker, combined when all are home"},
+    {"workers.sink", sink, 0, "a sink in each worker, the leader's among them, combined when all are home"},
+    {"workers.given_away", given_away, 0, "long morsels: who has nothing to claim gets what another has not begun"},
     {0},
 };

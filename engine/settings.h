@@ -20,7 +20,7 @@ struct settings {
     int     extra_float_digits, bytea_output, date_style, date_order, interval_style;
     char    timezone[64], application_name[64], client_encoding[16], search_path[512], step[512];
     int     client_min_messages, log_min_duration_ms;
-    bool    enable_seqscan, enable_indexscan, enable_hashjoin, enable_nestloop, enable_hashagg, enable_sort, enable_parallel;
+    bool    enable_seqscan, enable_indexscan, enable_hashjoin, enable_nestloop, enable_mergejoin, enable_bitmapscan, enable_indexonlyscan, enable_hashagg, enable_sort, enable_parallel;
     double  random_page_cost, seq_page_cost, cpu_tuple_cost, cpu_operator_cost, cpu_index_tuple_cost, parallel_setup_cost, parallel_tuple_cost;
     int64_t effective_cache_bytes;
     int     effective_io_concurrency;            /* 0: scans read no page ahead */

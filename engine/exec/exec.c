@@ -251,6 +251,7 @@ static const struct node_class *class_of(enum plan_kind kind)
     case PLAN_RESULT:          return &result_class;
     case PLAN_VALUES:          return &values_class;
     case PLAN_SEQ_SCAN:        return &seq_scan_class;
+    case PLAN_BITMAP_SCAN:     return &seq_scan_class;
     case PLAN_INDEX_SCAN:      return &index_scan_class;
     case PLAN_VIRTUAL_SCAN:    return &virtual_scan_class;
     case PLAN_FUNCTION_SCAN:   return &function_scan_class;
@@ -259,6 +260,7 @@ static const struct node_class *class_of(enum plan_kind kind)
     case PLAN_PROJECT:         return &project_class;
     case PLAN_PROJECT_SET:     return &project_set_class;
     case PLAN_HASH_JOIN:       return &hash_join_class;
+    case PLAN_MERGE_JOIN:      return NULL;
     case PLAN_NESTED_LOOP:     return &nested_loop_class;
     case PLAN_AGGREGATE:       return &aggregate_class;
     case PLAN_WINDOW:          return &window_class;

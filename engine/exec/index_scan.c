@@ -7,11 +7,8 @@
  * may lead to one version, the ids handed out under the present key are remembered.
  *
  * Batches begin small and grow, so that LIMIT 1 fetches little. No pin is held between rows. */
-#include <stdlib.h>
-#include "engine/exec/operator.h"
+#include "engine/exec/index_range.h"
 #include "base/hash.h"
-#include "engine/types/array.h"
-#include "engine/types/numeric.h"
 
 #define FIRST_BATCH   2
 #define POINT_ENTRIES 16
@@ -40,7 +37,7 @@ struct index_local {
     int64_t *ids;
     uint64_t batches;
     struct value *values;
-    struct text_buffer low, high, key;
+    struct index_range range;
     /* ids handed out under `last_key` */
     struct text_buffer last_key;
     struct id_set seen;
@@ -112,81 +109,13 @@ static enum status index_local(struct local *local)
     l->values = arena_array(arena, struct value, n->bound_count + 1u);
     l->arena = arena_open(arena, "index scan");
     l->bytes = arena_open(arena, "index rows");
-    text_buffer_open(&l->low, arena);
-    text_buffer_open(&l->high, arena);
-    text_buffer_open(&l->key, arena);
+    index_range_open(&l->range, plan->index, &plan->bound, arena);
     text_buffer_open(&l->last_key, arena);
     make_columns(l, 8);
     enum status status = evaluation_open(n->bounds, local->worker->run, arena, &l->bounds);
     if (!status && n->filter)
         status = evaluation_open(n->filter, local->worker->run, arena, &l->filter);
     return status;
-}
-
-/* ---- bounds ---- */
-
-/* A numeric's key is the same in all of its forms: the value's own form is what counts. */
-static void append(struct text_buffer *key, const struct index_column *column, struct sql_type type, const struct value *value)
-{
-    if (value->null) {
-        key_append_null(column->flags, key);
-        return;
-    }
-    struct vector v;
-    vector_of_value(&v, value, type.width);
-    key_append(type, column->flags, &v, 0, key);
-}
-
-static void copy_key(struct text_buffer *to, const struct text_buffer *from)
-{
-    to->length = 0;
-    text_buffer_add(to, from->bytes, from->length);
-}
-
-/* Range for one value of the column after the equal ones (or none). `prefix` is in l->key. */
-static bool range_make(struct index_local *l, const struct value *low, const struct value *high, const struct value *point)
-{
-    const struct plan *plan = l->local.op->plan;
-    const struct index_bound *b = &plan->bound;
-    const struct index_column *column = b->equal_count < plan->index->column_count ? &plan->index->columns[b->equal_count] : NULL;
-    copy_key(&l->low, &l->key);
-    copy_key(&l->high, &l->key);
-    if (point || b->null_test) {
-        struct value null = { .null = true };
-        append(&l->low, column, column->type, point ? point : &null);
-        copy_key(&l->high, &l->low);
-        key_successor(&l->high);
-        return true;
-    }
-    if (!low && !high) {
-        key_successor(&l->high);
-        return true;
-    }
-    bool descending = column->flags & KEY_DESC, nulls_first = column->flags & KEY_NULLS_FIRST;
-    /* nulls are in no range */
-    if (nulls_first) {
-        key_append_null(column->flags, &l->low);
-        key_successor(&l->low);
-        key_successor(&l->high);
-    } else {
-        key_append_null(column->flags, &l->high);
-    }
-    const struct value *first = descending ? high : low, *last = descending ? low : high;
-    const struct scalar *first_bound = descending ? b->high : b->low, *last_bound = descending ? b->low : b->high;
-    bool first_inclusive = descending ? b->high_inclusive : b->low_inclusive, last_inclusive = descending ? b->low_inclusive : b->high_inclusive;
-    if (first) {
-        copy_key(&l->low, &l->key);
-        append(&l->low, column, first_bound->type, first);
-        if (!first_inclusive)
-            key_successor(&l->low);
-    }
-    if (last) {
-        copy_key(&l->high, &l->key);
-        append(&l->high, column, last_bound->type, last);
-        if (last_inclusive)
-            key_successor(&l->high);
-    }
-    return true;
 }
 
 /* ---- rows ---- */
@@ -338,8 +267,8 @@ static enum status range_read(struct index_local *l)
     struct exec_node *op = l->local.op;
     struct btree_scan *scan;
     /* an empty upper key means: no end */
-    enum status status = btree_scan_open(&op->plan->index->tree, l->arena, l->low.length ? (const uint8_t *)l->low.bytes : NULL, (uint32_t)l->low.length,
-                                         l->high.length ? (const uint8_t *)l->high.bytes : NULL, (uint32_t)l->high.length, op->plan->backward, &scan);
+    enum status status = btree_scan_open(&op->plan->index->tree, l->arena, l->range.low.length ? (const uint8_t *)l->range.low.bytes : NULL, (uint32_t)l->range.low.length,
+                                         l->range.high.length ? (const uint8_t *)l->range.high.bytes : NULL, (uint32_t)l->range.high.length, op->plan->backward, &scan);
     if (status)
         return status;
     bool single = ((struct index_node *)op)->single;
@@ -357,18 +286,18 @@ static enum status range_read(struct index_local *l)
     return status;
 }
 
-/* One row at most, in a unique index: its entries (of versions past, mostly) are few, and looked up at once. The key is in l->key. */
+/* One row at most, in a unique index: its entries (of versions past, mostly) are few, and looked up at once. The key is the range's prefix. */
 static enum status point_read(struct index_local *l)
 {
     uint64_t row_ids[POINT_ENTRIES];
     uint32_t count;
-    const uint8_t *key = (const uint8_t *)l->key.bytes;
-    uint32_t length = (uint32_t)l->key.length;
+    const uint8_t *key = (const uint8_t *)l->range.prefix.bytes;
+    uint32_t length = (uint32_t)l->range.prefix.length;
     enum status status = btree_lookup(&l->local.op->plan->index->tree, key, length, row_ids, POINT_ENTRIES, &count);
     if (status)
         return status;
     if (count == BTREE_SCAN_IT) {
-        range_make(l, NULL, NULL, NULL);
+        index_range_make(&l->range, NULL, NULL);
         return range_read(l);
     }
     l->have_key = false;
@@ -378,66 +307,13 @@ static enum status point_read(struct index_local *l)
     return status;
 }
 
-/* column = ANY (array): a range for each distinct value, in the order of the index. */
-static int compare_keys(const void *a, const void *b)
-{
-    const struct varlen *x = a, *y = b;
-    uint32_t n = x->length < y->length ? x->length : y->length;
-    int order = memcmp(x->bytes, y->bytes, n);
-    return order ? order : (x->length > y->length) - (x->length < y->length);
-}
-
-/* numeric elements stand in the general form, a column may have a fixed one. False: the column can't hold that value. */
-static bool to_column_form(struct sql_type from, struct sql_type to, struct value *value, struct arena *arena)
-{
-    if (to.oid != OID_NUMERIC || (from.width == to.width && from.scale == to.scale))
-        return true;
-    struct vector v;
-    struct value written = {0};
-    struct numeric before, after;
-    vector_of_value(&v, value, from.width);
-    numeric_read(from, &v, 0, &before);
-    bool fits = numeric_write(to, &before, written.bytes, arena) == STATUS_OK;
-    if (fits) {
-        vector_of_value(&v, &written, to.width);
-        numeric_read(to, &v, 0, &after);
-        fits = numeric_compare(&before, &after) == 0;
-        numeric_free(&after);
-    }
-    numeric_free(&before);
-    *value = written;
-    return fits;
-}
-
 static enum status array_ranges(struct index_local *l, const struct value *array)
 {
-    const struct plan *plan = l->local.op->plan;
-    const struct index_column *column = &plan->index->columns[plan->bound.equal_count];
-    struct array_view view;
-    array_open(array->v, &view);
-    struct value *elements = array_elements(&view, l->arena);
-    struct varlen *keys = arena_array(l->arena, struct varlen, view.count + 1u);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < view.count; i++) {
-        if (elements[i].null || !to_column_form(view.type, column->type, &elements[i], l->arena))
-            continue;
-        struct text_buffer key;
-        text_buffer_open(&key, l->arena);
-        text_buffer_add(&key, l->key.bytes, l->key.length);
-        append(&key, column, column->type, &elements[i]);
-        keys[count++] = (struct varlen){ .bytes = (const uint8_t *)key.bytes, .length = (uint32_t)key.length };
-    }
-    qsort(keys, count, sizeof *keys, compare_keys);
+    struct varlen *keys;
+    uint32_t count = index_range_keys(&l->range, array, l->arena, &keys);
     enum status status = STATUS_OK;
     for (uint32_t k = 0; k < count && !status; k++) {
-        const struct varlen *key = &keys[plan->backward ? count - 1 - k : k];
-        uint32_t at = (uint32_t)(key - keys);
-        if (at > 0 && compare_keys(&keys[at - 1], key) == 0)
-            continue;
-        l->low.length = l->high.length = 0;
-        text_buffer_add(&l->low, key->bytes, key->length);
-        text_buffer_add(&l->high, key->bytes, key->length);
-        key_successor(&l->high);
+        index_range_key(&l->range, &keys[l->local.op->plan->backward ? count - 1 - k : k]);
         status = range_read(l);
     }
     return status;
@@ -462,11 +338,11 @@ static enum status index_source(struct local *local)
     if (status)
         return status;
     uint16_t k = 0;
-    l->key.length = 0;
+    l->range.prefix.length = 0;
     for (; k < b->equal_count; k++) {
         if (vector_null(&vectors[k], 0))
             return STATUS_OK;            /* = null: nothing */
-        key_append(b->equal[k]->type, plan->index->columns[k].flags, &vectors[k], 0, &l->key);
+        key_append(b->equal[k]->type, plan->index->columns[k].flags, &vectors[k], 0, &l->range.prefix);
     }
     const struct value *low = NULL, *high = NULL;
     struct value low_value, high_value;
@@ -490,7 +366,7 @@ static enum status index_source(struct local *local)
     } else if (n->single) {
         status = point_read(l);
     } else {
-        range_make(l, low, high, NULL);
+        index_range_make(&l->range, low, high);
         status = range_read(l);
     }
     return status ? status : emit(l);

@@ -44,6 +44,23 @@ static void walk_scalars(struct walk *w, struct scalar *const *s, uint32_t count
             walk_scalar(w, s[i]);
 }
 
+static void walk_bound(struct walk *w, const struct index_bound *b)
+{
+    walk_scalars(w, b->equal, b->equal_count);
+    walk_scalar(w, b->low);
+    walk_scalar(w, b->high);
+    walk_scalar(w, b->any_array);
+}
+
+static void walk_bitmap(struct walk *w, const struct bitmap *b)
+{
+    if (!b)
+        return;
+    walk_bound(w, &b->bound);
+    for (uint16_t i = 0; i < b->count; i++)
+        walk_bitmap(w, b->parts[i]);
+}
+
 static void walk_plan(struct walk *w, const struct plan *p)
 {
     if (!p)
@@ -59,10 +76,8 @@ static void walk_plan(struct walk *w, const struct plan *p)
         walk_scalars(w, p->exprs, p->column_count);
     for (uint32_t r = 0; r < p->row_count && p->rows_exprs; r++)
         walk_scalars(w, p->rows_exprs[r], p->column_count);
-    walk_scalars(w, p->bound.equal, p->bound.equal_count);
-    walk_scalar(w, p->bound.low);
-    walk_scalar(w, p->bound.high);
-    walk_scalar(w, p->bound.any_array);
+    walk_bound(w, &p->bound);
+    walk_bitmap(w, p->bitmap);
     walk_scalars(w, p->set_args, p->set_arg_count);
     walk_scalars(w, p->left_keys, p->key_count);
     walk_scalars(w, p->right_keys, p->key_count);

@@ -5,11 +5,14 @@
  * described only for the rows that are left (it matters where values vary in length). With no columns wanted and an
  * all-visible page nothing is touched but the page's header.
  *
+ * A bitmap scan is the same scan of the pages, and of full pages the rows, that indexes have named (row_set.h).
+ *
  * Workers share `next`: a morsel is a run of whole grains, claimed by one compare-and-swap (bounded by `limit`, the end
  * of the leader's window). Towards the end morsels get smaller, by halves, so that each still begins at a multiple of its length.
  * A table that is big for the pool is read through a ring of frames. */
 #include "engine/exec/operator.h"
 #include "base/mutant.h"
+#include "engine/exec/row_set.h"
 
 #ifndef SCAN_SHRINK
 #define SCAN_SHRINK 2
@@ -20,6 +23,7 @@ struct scan_node {
     struct program *filter;
     uint32_t pages;
     bool row_ids, ring;
+    struct row_set *set;                 /* BITMAP_SCAN: where its rows may be */
     uint16_t *early, early_count;        /* output positions that the filter reads */
     uint16_t *late, late_count;
     /* parallel */
@@ -59,6 +63,15 @@ static enum status scan_open(struct exec_node *op)
             scan->late[scan->late_count++] = c;
     }
     return STATUS_OK;
+}
+
+/* By the leader, before anybody scans. */
+static enum status scan_prepare(struct exec_node *op)
+{
+    struct scan_node *scan = (struct scan_node *)op;
+    if (!op->plan->bitmap)
+        return STATUS_OK;
+    return row_set_make(op->run, op->plan->bitmap, node_again(op), scan->pages, &scan->set);
 }
 
 static enum status scan_local(struct local *local)
@@ -133,6 +146,17 @@ static enum status scan_rows(struct local *local, const struct batch *visible)
     return local_push(local, &batch);
 }
 
+/* Of a page whose rows are all visible, those that the set names. */
+static void scan_narrow(struct scan_local *l, const struct row_set *set, uint32_t page, struct batch *batch)
+{
+    const uint64_t *slots;
+    if (!batch->all_selected || !row_set_page(set, page, &slots) || !slots)
+        return;
+    batch->selection = l->look.selection;
+    batch->selected_count = row_set_positions(slots, batch->row_count, l->look.selection);
+    batch->all_selected = false;
+}
+
 static enum status scan_page(struct scan_local *l, uint32_t page)
 {
     struct exec_node *op = l->local.op;
@@ -148,7 +172,10 @@ static enum status scan_page(struct scan_local *l, uint32_t page)
                                .all_selected = l->look.all_visible, .selection = l->look.selection, .grain = page / GRAIN_PAGES };
         if (batch.all_selected)
             batch.selection = NULL;
-        status = scan_rows(&l->local, &batch);
+        if (((struct scan_node *)op)->set)
+            scan_narrow(l, ((struct scan_node *)op)->set, page, &batch);
+        if (batch.selected_count > 0)
+            status = scan_rows(&l->local, &batch);
         if (l->page_arena)
             arena_reset(l->page_arena);
     }
@@ -171,8 +198,12 @@ static void scan_ring(struct scan_local *l, uint32_t first, uint32_t end)
 static enum status scan_range(struct scan_local *l, uint32_t first, uint32_t end)
 {
     enum status status = STATUS_OK;
+    const struct row_set *set = ((struct scan_node *)l->local.op)->set;
     scan_ring(l, first, end);
     for (uint32_t page = first; page < end && !status; page++) {
+        const uint64_t *slots;
+        if (set && !row_set_page(set, page, &slots))
+            continue;
         status = run_check(l->local.worker);
         if (!status)
             status = scan_page(l, page);
@@ -285,4 +316,4 @@ enum status seq_scan_work(struct local *local, void (*claimed)(void *, uint64_t 
 }
 
 const struct node_class seq_scan_class = { .name = "seq scan", .node_bytes = sizeof(struct scan_node), .local_bytes = sizeof(struct scan_local),
-                                           .open = scan_open, .local = scan_local, .source = scan_source, .parallel = true };
+                                           .open = scan_open, .prepare = scan_prepare, .local = scan_local, .source = scan_source, .parallel = true };

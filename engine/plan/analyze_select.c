@@ -493,6 +493,7 @@ static enum status finish_groups(struct planner *p, struct query *q)
     TRY(finish_grouping_calls(p, q));
     if (q->group_count && !q->set_count) visit_above(q, visit_dependent, &g);
     q->group_rel = planner_rel(p, REL_MADE, "groups", (uint16_t)(q->group_count + q->aggregate_count), q->level);
+    q->group_rel->query = q;
     for (int i = 0; i < q->group_count; i++) {
         q->group_rel->types[i] = q->groups[i]->type;
         q->group_rel->names[i] = "";

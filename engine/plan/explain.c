@@ -47,7 +47,7 @@ static struct sql_type input_type(const struct plan *node, uint16_t column, bool
     *known = false;
     const struct plan *from = NULL;
     switch (node->kind) {
-    case PLAN_SEQ_SCAN: case PLAN_INDEX_SCAN: case PLAN_VIRTUAL_SCAN:
+    case PLAN_SEQ_SCAN: case PLAN_INDEX_SCAN: case PLAN_BITMAP_SCAN: case PLAN_VIRTUAL_SCAN:
         if (column >= node->column_count || node->columns[column] == 0xFFFF) return none;
         *known = true;
         return node->table->columns[node->columns[column]].type;
@@ -65,7 +65,7 @@ static struct sql_type input_type(const struct plan *node, uint16_t column, bool
 static void input_name(struct explaining *x, const struct plan *node, uint16_t column, struct text_buffer *t)
 {
     switch (node->kind) {
-    case PLAN_SEQ_SCAN: case PLAN_INDEX_SCAN: case PLAN_VIRTUAL_SCAN: case PLAN_FUNCTION_SCAN: case PLAN_CTE_SCAN:
+    case PLAN_SEQ_SCAN: case PLAN_INDEX_SCAN: case PLAN_BITMAP_SCAN: case PLAN_VIRTUAL_SCAN: case PLAN_FUNCTION_SCAN: case PLAN_CTE_SCAN:
         column_name(x, node, column, t);
         return;
     case PLAN_HASH_JOIN: case PLAN_NESTED_LOOP:
@@ -113,7 +113,7 @@ static void column_name(struct explaining *x, const struct plan *node, uint16_t 
         return;
     }
     switch (node->kind) {
-    case PLAN_SEQ_SCAN: case PLAN_INDEX_SCAN: case PLAN_VIRTUAL_SCAN:
+    case PLAN_SEQ_SCAN: case PLAN_INDEX_SCAN: case PLAN_BITMAP_SCAN: case PLAN_VIRTUAL_SCAN:
         if (node->columns[column] == 0xFFFF) qualified(x, node->alias, "ctid", t);
         else qualified(x, node->alias, node->table->columns[node->columns[column]].name, t);
         break;
@@ -424,7 +424,7 @@ static void detail_expression(struct explaining *x, int level, const struct plan
     struct text_buffer t;
     text_buffer_open(&t, x->arena);
     bool prefix = x->prefix;             /* a scan's own columns need no name in front */
-    if (node->kind == PLAN_SEQ_SCAN || node->kind == PLAN_INDEX_SCAN || node->kind == PLAN_VIRTUAL_SCAN || node->kind == PLAN_FUNCTION_SCAN || node->kind == PLAN_CTE_SCAN) x->prefix = false;
+    if (node->kind == PLAN_SEQ_SCAN || node->kind == PLAN_INDEX_SCAN || node->kind == PLAN_BITMAP_SCAN || node->kind == PLAN_VIRTUAL_SCAN || node->kind == PLAN_FUNCTION_SCAN || node->kind == PLAN_CTE_SCAN) x->prefix = false;
     expression(x, node, s, &t);
     x->prefix = prefix;
     const char *text = t.bytes;
@@ -489,18 +489,17 @@ static void sort_keys(struct explaining *x, int level, const struct plan *n, con
     if (n->sort_count) detail(x, level, title, t.bytes);
 }
 
-static void index_condition(struct explaining *x, int level, const struct plan *n)
+static void index_condition(struct explaining *x, int level, const struct plan *n, const struct index *index, const struct index_bound *b)
 {
     struct text_buffer t;
     text_buffer_open(&t, x->arena);
     int parts = 0;
-    const struct index_bound *b = &n->bound;
     for (int i = 0; i <= b->equal_count; i++) {
-        if (i >= n->index->column_count) break;
+        if (i >= index->column_count) break;
         struct text_buffer name;
         text_buffer_open(&name, x->arena);
-        if (n->index->columns[i].column) qualified(x, NULL, n->table->columns[n->index->columns[i].column - 1].name, &name);
-        else text_buffer_puts(&name, n->index->columns[i].expr_text ? n->index->columns[i].expr_text : "?");
+        if (index->columns[i].column) qualified(x, NULL, n->table->columns[index->columns[i].column - 1].name, &name);
+        else text_buffer_puts(&name, index->columns[i].expr_text ? index->columns[i].expr_text : "?");
         const struct { const char *op; const struct scalar *s; } list[4] = {
             { "=", i < b->equal_count ? b->equal[i] : NULL },
             { b->low_inclusive ? ">=" : ">", i == b->equal_count ? b->low : NULL },
@@ -516,6 +515,78 @@ static void index_condition(struct explaining *x, int level, const struct plan *
         if (i == b->equal_count && b->null_test) text_buffer_printf(&t, "%s(%s IS NULL)", parts++ ? " AND " : "", name.bytes);
     }
     if (parts) detail(x, level, "Index Cond", parts > 1 ? arena_printf(x->arena, "(%s)", t.bytes) : t.bytes);
+}
+
+/* What a bitmap says, as one expression. */
+static void bitmap_text(struct explaining *x, const struct plan *n, const struct bitmap *b, struct text_buffer *t)
+{
+    if (b->kind == BITMAP_INDEX) {
+        if (b->condition) expression(x, n, b->condition, t);
+        else text_buffer_puts(t, "true");
+        return;
+    }
+    text_buffer_putc(t, '(');
+    for (int i = 0; i < b->count; i++) {
+        if (i) text_buffer_puts(t, b->kind == BITMAP_AND ? " AND " : " OR ");
+        bitmap_text(x, n, b->parts[i], t);
+    }
+    text_buffer_putc(t, ')');
+}
+
+/* Is a part of the scan's condition said by the bitmap? */
+static bool bitmap_says(const struct bitmap *b, const struct scalar *s)
+{
+    if (b->kind == BITMAP_AND) {
+        for (int i = 0; i < b->count; i++)
+            if (bitmap_says(b->parts[i], s)) return true;
+        return false;
+    }
+    if (b->kind == BITMAP_INDEX) {
+        if (!b->condition) return false;
+        if (b->condition->kind != SCALAR_AND) return scalar_equal(b->condition, s);
+        for (int i = 0; i < b->condition->arg_count; i++)
+            if (scalar_equal(b->condition->args[i], s)) return true;
+        return false;
+    }
+    if (s->kind != SCALAR_OR || s->arg_count != b->count) return false;
+    for (int i = 0; i < b->count; i++) {
+        const struct scalar *arm = s->args[i];
+        for (int k = 0; k < (arm->kind == SCALAR_AND ? arm->arg_count : 1); k++)
+            if (!bitmap_says(b->parts[i], arm->kind == SCALAR_AND ? arm->args[k] : arm)) return false;
+    }
+    return true;
+}
+
+static void bitmap_details(struct explaining *x, int level, const struct plan *n)
+{
+    struct text_buffer t;
+    bool prefix = x->prefix;
+    x->prefix = false;
+    text_buffer_open(&t, x->arena);
+    bitmap_text(x, n, n->bitmap, &t);
+    detail(x, level, "Recheck Cond", t.bytes);
+    struct scalar *parts[64];
+    int count = 0, all = !n->filter ? 0 : n->filter->kind == SCALAR_AND ? n->filter->arg_count : 1;
+    for (int i = 0; i < all && count < 64; i++) {
+        struct scalar *s = n->filter->kind == SCALAR_AND ? n->filter->args[i] : n->filter;
+        if (!bitmap_says(n->bitmap, s)) parts[count++] = s;
+    }
+    x->prefix = prefix;
+    if (count) detail_expression(x, level, n, "Filter", scalar_and(x->arena, parts, (uint32_t)count));
+}
+
+static void show_bitmap(struct explaining *x, int level, const struct plan *n, const struct bitmap *b)
+{
+    struct plan shown = { .id = UINT16_MAX, .rows = b->kind == BITMAP_INDEX ? b->rows : 0, .startup_cost = b->kind == BITMAP_INDEX ? 0 : b->cost, .total_cost = b->cost };
+    const struct exec_counters *counters = x->counters;
+    x->counters = NULL;                  /* not counted on its own */
+    label(x, level, &shown, b->kind == BITMAP_INDEX ? arena_printf(x->arena, "Bitmap Index Scan on %s", quote_identifier(x->arena, b->index->name)) : b->kind == BITMAP_AND ? "BitmapAnd" : "BitmapOr");
+    x->counters = counters;
+    bool prefix = x->prefix;
+    x->prefix = false;
+    if (b->kind == BITMAP_INDEX) index_condition(x, level, n, b->index, &b->bound);
+    x->prefix = prefix;
+    for (int i = 0; i < b->count; i++) show_bitmap(x, level + 1, n, b->parts[i]);
 }
 
 static void output_line(struct explaining *x, int level, const struct plan *n)
@@ -536,6 +607,8 @@ static const char *join_word(enum plan_join j, bool hash)
     case PLAN_LEFT: return hash ? "Hash Left Join" : "Nested Loop Left Join";
     case PLAN_RIGHT: return hash ? "Hash Right Join" : "Nested Loop Right Join";
     case PLAN_FULL: return hash ? "Hash Full Join" : "Nested Loop Full Join";
+    case PLAN_RIGHT_SEMI: return "Hash Right Semi Join";
+    case PLAN_RIGHT_ANTI: return "Hash Right Anti Join";
     case PLAN_SEMI: return hash ? "Hash Semi Join" : "Nested Loop Semi Join";
     case PLAN_ANTI: case PLAN_ANTI_NULL: return hash ? "Hash Anti Join" : "Nested Loop Anti Join";
     default: return hash ? "Hash Join" : "Nested Loop";
@@ -620,6 +693,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     case PLAN_RESULT: label(x, level, top, "Result"); break;
     case PLAN_VALUES: label(x, level, top, "Values Scan on \"*VALUES*\""); break;
     case PLAN_SEQ_SCAN: label(x, level, top, arena_printf(x->arena, "%sSeq Scan on %s", parallel_scan ? "Parallel " : "", relation(x, n))); break;
+    case PLAN_BITMAP_SCAN: label(x, level, top, arena_printf(x->arena, "%sBitmap Heap Scan on %s", n->workers_planned ? "Parallel " : "", relation(x, n))); break;
     case PLAN_VIRTUAL_SCAN: label(x, level, top, arena_printf(x->arena, "Seq Scan on %s", relation(x, n))); break;
     case PLAN_INDEX_SCAN:
         label(x, level, top, arena_printf(x->arena, "Index Scan %susing %s on %s", n->backward ? "Backward " : "", quote_identifier(x->arena, n->index->name), relation(x, n)));
@@ -646,7 +720,11 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     default: label(x, level, top, "?");
     }
     output_line(x, level, top);
-    if (n->kind == PLAN_INDEX_SCAN) index_condition(x, level, n);
+    if (n->kind == PLAN_INDEX_SCAN) index_condition(x, level, n, n->index, &n->bound);
+    if (n->kind == PLAN_BITMAP_SCAN) {
+        bitmap_details(x, level, n);
+        removed(x, level, n, "Rows Removed by Filter");
+    }
     if (n->kind == PLAN_HASH_JOIN) {
         struct text_buffer t;
         /* keys read each side's own output: their names are looked up as a node above that side would */
@@ -685,7 +763,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         if (n->filter) removed(x, level, n, "Rows Removed by Join Filter");
     } else if (n->kind == PLAN_RESULT)
         detail_expression(x, level, n, "One-Time Filter", n->filter);
-    else if (n->kind != PLAN_AGGREGATE && n->filter) {
+    else if (n->kind != PLAN_AGGREGATE && n->kind != PLAN_BITMAP_SCAN && n->filter) {
         detail_expression(x, level, n, "Filter", n->filter);
         removed(x, level, n, "Rows Removed by Filter");
     }
@@ -743,6 +821,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         show(x, n->left, level + 2, below_gathered);
         break;
     }
+    case PLAN_BITMAP_SCAN: show_bitmap(x, level + 1, n, n->bitmap); break;
     case PLAN_APPEND:
         for (int i = 0; i < n->child_count; i++) show(x, n->children[i], level + 1, false);
         break;
@@ -756,7 +835,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
 static int count_relations(const struct plan *n)
 {
     if (!n) return 0;
-    int c = n->kind == PLAN_SEQ_SCAN || n->kind == PLAN_INDEX_SCAN || n->kind == PLAN_VIRTUAL_SCAN || n->kind == PLAN_FUNCTION_SCAN || n->kind == PLAN_CTE_SCAN;
+    int c = n->kind == PLAN_SEQ_SCAN || n->kind == PLAN_INDEX_SCAN || n->kind == PLAN_BITMAP_SCAN || n->kind == PLAN_VIRTUAL_SCAN || n->kind == PLAN_FUNCTION_SCAN || n->kind == PLAN_CTE_SCAN;
     for (int i = 0; i < n->child_count; i++) c += count_relations(n->children[i]);
     return c + count_relations(n->left) + count_relations(n->right);
 }

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/plan/query.h"
+#include "engine/plan/cost.h"
 #include "engine/plan/stats.h"
-#include "engine/settings.h"
+#include "storage/pool.h"
 
 #define TRY(x) do { enum status s_ = (x); if (s_) return s_; } while (0)
 
@@ -241,11 +241,46 @@ static bool predicate_holds(struct planner *p, struct rel *r, const struct index
 
 /* ---- costs ---- */
 
-static double condition_cost(struct planner *p, const struct scalars *list)
+/* PostgreSQL's units; what a row of a vector costs stands in cost.h. */
+static double function_weight(const struct function *f)
 {
-    double cost = 0;
-    for (uint32_t i = 0; i < list->count; i++) cost += p->settings->cpu_operator_cost * (scalar_has_subquery(list->items[i]) ? 1000 : 1);
-    return cost;
+    static const char *const dear[] = { "like", "notlike", "iclike", "icnotlike", "textlike", "textnlike", "bpcharlike", "bpcharnlike", "texticlike", "texticnlike", "textregexeq", "textregexne", "texticregexeq", "texticregexne" };
+    for (size_t i = 0; i < sizeof dear / sizeof *dear; i++)
+        if (strcmp(f->name, dear[i]) == 0) return 20;
+    return f->result == OID_TEXT || f->result == OID_NUMERIC ? 4 : 1;
+}
+
+struct weighing { double weight; };
+static bool visit_weight(void *context, const struct scalar *s)
+{
+    struct weighing *w = context;
+    switch (s->kind) {
+    case SCALAR_CONST: case SCALAR_VAR: case SCALAR_COLUMN: case SCALAR_PARAMETER: case SCALAR_OUTER: break;
+    case SCALAR_SUBQUERY: w->weight += 10000; break;
+    case SCALAR_CALL: w->weight += function_weight(s->call.function); break;
+    default: w->weight += 1;
+    }
+    return false;
+}
+
+double scalar_weight(const struct scalar *s)
+{
+    struct weighing w = { 0 };
+    scalar_walk(s, visit_weight, &w);
+    return w.weight;
+}
+
+double scalars_weight(const struct scalars *list)
+{
+    double weight = 0;
+    for (uint32_t i = 0; i < list->count; i++) weight += scalar_weight(list->items[i]);
+    return weight;
+}
+
+double page_part(struct planner *p, double pages)
+{
+    double frames = (double)pool_frame_count(session_store(p->session)->pool) / 2, cached = pages > frames ? frames / pages : 1;
+    return COST_CACHED + (1 - COST_CACHED) * (1 - cached);
 }
 
 static void cost_seq(struct planner *p, struct rel *r, const struct scalars *conditions, struct access *a)
@@ -253,25 +288,36 @@ static void cost_seq(struct planner *p, struct rel *r, const struct scalars *con
     const struct settings *g = p->settings;
     a->rows = fmax(1, rint(r->rows * selectivity_all(p, conditions)));
     a->startup = g->enable_seqscan ? 0 : 1e10;
-    a->total = a->startup + r->pages * g->seq_page_cost + r->rows * (g->cpu_tuple_cost + condition_cost(p, conditions));
+    a->total = a->startup + r->pages * g->seq_page_cost * page_part(p, r->pages) + cost_rows(p, r->rows, COST_SCANNED) + cost_operators(p, r->rows, scalars_weight(conditions));
+}
+
+static double leaf_count(const struct index *ix, double tuples)
+{
+    double width = 12;
+    for (int i = 0; i < ix->column_count; i++) width += ix->columns[i].type.width ? ix->columns[i].type.width + 1 : 20;
+    return fmax(1, ceil(tuples * width / (16384 * 0.7)));
+}
+
+/* Reading that many of an index's entries: the way down and the leaves. startup: the way down. */
+static double cost_entries(struct planner *p, const struct rel *r, const struct index *ix, const struct access *a, double rows, double loops, double *startup)
+{
+    const struct settings *g = p->settings;
+    double tuples = fmax(1, r->rows), leaves = leaf_count(ix, tuples), leaf_pages = fmax(1, ceil(rows / tuples * leaves));
+    double height = leaves <= 1 ? 0 : ceil(log(leaves) / log(300)), probes = 1;
+    if (a->any_array) probes = a->any_array->kind == SCALAR_ARRAY ? a->any_array->arg_count : 10;
+    *startup = (ceil(log2(fmax(2, tuples))) * g->cpu_operator_cost + (height + 1) * 50 * g->cpu_operator_cost) * probes;
+    double io = g->random_page_cost + (fmax(leaf_pages, probes) - 1) * g->random_page_cost * 0.5;
+    if (loops > 1) io = pages_fetched(p, leaf_pages * probes * loops, leaves) / loops * g->random_page_cost;
+    return io * page_part(p, leaves) + rows * g->cpu_index_tuple_cost;
 }
 
 static void cost_index(struct planner *p, struct rel *r, const struct index *ix, struct access *a, double loops, bool unique_hit)
 {
     const struct settings *g = p->settings;
-    double tuples = r->rows, sel = unique_hit ? 1 / fmax(1, tuples) : selectivity_all(p, &a->used);
-    if (a->low && a->used.count == 0) sel = fmax(sel * 0.1, 1 / fmax(1, tuples));    /* a LIKE prefix */
-    double rows = fmax(1, rint(tuples * sel));
-    double width = 12;
-    for (int i = 0; i < ix->column_count; i++) width += ix->columns[i].type.width ? ix->columns[i].type.width + 1 : 20;
-    double leaves = fmax(1, ceil(tuples * width / (16384 * 0.7)));
-    double leaf_pages = fmax(1, ceil(rows / fmax(1, tuples) * leaves));
-    double height = leaves <= 1 ? 0 : ceil(log(leaves) / log(300));
-    double probes = 1;
-    if (a->any_array) probes = a->any_array->kind == SCALAR_ARRAY ? a->any_array->arg_count : 10;
-    double descent = (ceil(log2(fmax(2, tuples))) * g->cpu_operator_cost + (height + 1) * 50 * g->cpu_operator_cost) * probes;
-    double index_io = loops > 1 ? pages_fetched(p, leaf_pages * probes * loops, leaves) / loops * g->random_page_cost : fmax(leaf_pages, probes) * g->random_page_cost;
-    if (loops <= 1) index_io = g->random_page_cost + (fmax(leaf_pages, probes) - 1) * g->random_page_cost * 0.5;
+    double tuples = fmax(1, r->rows), sel = unique_hit ? 1 / tuples : selectivity_all(p, &a->used);
+    if (a->prefix) sel *= a->prefix_selectivity;
+    double rows = fmax(1, rint(tuples * sel)), descent;
+    double entries = cost_entries(p, r, ix, a, rows, loops, &descent);
     /* heap pages: between all at random and in order */
     double correlation = 0;
     if (ix->columns[0].column) {
@@ -280,13 +326,14 @@ static void cost_index(struct planner *p, struct rel *r, const struct index *ix,
     }
     double max_pages = loops > 1 ? pages_fetched(p, rows * loops, r->pages) / loops : pages_fetched(p, rows, r->pages);
     double max_io = max_pages * g->random_page_cost;
-    double min_pages = ceil(rows / fmax(1, tuples) * r->pages);
+    double min_pages = ceil(rows / tuples * r->pages);
     double min_io = loops > 1 ? pages_fetched(p, min_pages * loops, r->pages) / loops * g->random_page_cost : g->random_page_cost + fmax(0, min_pages - 1) * g->seq_page_cost;
     if (min_io > max_io) min_io = max_io;
-    double io = max_io + correlation * correlation * (min_io - max_io);
-    a->rows = unique_hit && a->rest.count == 0 ? 1 : fmax(1, rint(rows * selectivity_all(p, &a->rest)));
+    double io = (max_io + correlation * correlation * (min_io - max_io)) * page_part(p, r->pages);
+    a->rows = unique_hit && a->rest.count == 0 ? 1 : fmax(1, rint(rows * selectivity_all(p, &a->rest) / (a->prefix ? fmax(a->prefix_selectivity, 1e-9) : 1)));
+    if (a->rows > rows) a->rows = rows;
     a->startup = descent + (g->enable_indexscan ? 0 : 1e10);
-    a->total = a->startup + index_io + io + rows * (g->cpu_index_tuple_cost + g->cpu_operator_cost * a->used.count) + rows * (g->cpu_tuple_cost + condition_cost(p, &a->rest));
+    a->total = a->startup + entries + io + rows * (g->cpu_tuple_cost * 4 + g->cpu_operator_cost * scalars_weight(&a->rest) * COST_OPERATOR);
 }
 
 /* Does reading the index forward (or backward) give the wished order? */
@@ -323,69 +370,205 @@ static double wished_cost(struct planner *p, const struct access *a, const struc
         double part = w->limit > 0 ? fmin(1, w->limit / rows) : 1;
         return a->startup + (a->total - a->startup) * part;
     }
-    double sort = w->limit > 0 && w->limit < 100000 ? 2 * p->settings->cpu_operator_cost * fmax(2, rows) * log2(2 * fmax(2, fmin(w->limit, rows))) : cost_sort(p, rows, width);
-    return a->total + sort;
+    if (w->limit <= 0 || w->limit >= 100000) return a->total + cost_sort(p, rows, width);
+    double kept = fmax(2, fmin(w->limit, rows));
+    return a->total + cost_operators(p, rows, 1) + COST_COMPARE * p->settings->cpu_operator_cost * kept * log2(2 * kept);
 }
 
-void access_best(struct planner *p, struct rel *r, const struct scalars *conditions, const struct relset *outer, double loops, const struct wish *wish, struct access *out)
+/* Fits an index's columns with conditions: what its bounds say goes to `used`, the others to `rest`. False when it bounds nothing. */
+static bool index_match(struct planner *p, struct rel *r, const struct index *ix, const struct scalars *conditions, struct access *a)
+{
+    *a = (struct access){ .index = ix };
+    bool *used = arena_array(p->arena, bool, conditions->count ? conditions->count : 1);
+    bool open = true;
+    for (int c = 0; c < ix->column_count && open; c++) {
+        struct scalar *bound = NULL;
+        if (!ix->columns[c].column && bind_for_rel(p, r, ix->columns[c].expr, &bound)) {
+            error_clear();
+            break;
+        }
+        struct matched m;
+        bool equal = false;
+        for (uint32_t k = 0; k < conditions->count && !equal; k++)
+            if (!used[k] && match_condition(p, r, &ix->columns[c], bound, conditions->items[k], &m) && m.kind == MATCH_EQ) {
+                scalars_add(p->arena, &a->equal, m.value);
+                used[k] = equal = true;
+                scalars_add(p->arena, &a->used, conditions->items[k]);
+            }
+        if (equal) continue;
+        open = false;
+        for (uint32_t k = 0; k < conditions->count; k++) {
+            if (used[k] || !match_condition(p, r, &ix->columns[c], bound, conditions->items[k], &m)) continue;
+            bool take = false;
+            if (m.kind == MATCH_IN && !a->low && !a->high && !a->any_array && !a->null_test) { a->any_array = m.value; take = true; }
+            else if (a->any_array || a->null_test) continue;
+            else if (m.kind == MATCH_NULL && !a->low && !a->high) { a->null_test = true; take = true; }
+            else if ((m.kind == MATCH_GT || m.kind == MATCH_GE) && !a->low) { a->low = m.value; a->low_inclusive = m.kind == MATCH_GE; take = true; }
+            else if ((m.kind == MATCH_LT || m.kind == MATCH_LE) && !a->high) { a->high = m.value; a->high_inclusive = m.kind == MATCH_LE; take = true; }
+            else if (m.kind == MATCH_PREFIX && !a->low && !a->high) {      /* stays a filter */
+                a->low = m.low;
+                a->low_inclusive = true;
+                a->high = m.high;
+                a->prefix = true;
+                a->prefix_selectivity = selectivity(p, conditions->items[k]);
+            }
+            if (take) {
+                used[k] = true;
+                scalars_add(p->arena, &a->used, conditions->items[k]);
+            }
+        }
+    }
+    for (uint32_t k = 0; k < conditions->count; k++)
+        if (!used[k]) scalars_add(p->arena, &a->rest, conditions->items[k]);
+    return a->used.count || a->prefix;
+}
+
+/* ---- bitmaps: several indexes, or one whose rows lie scattered ---- */
+
+static bool bitmap_of(struct planner *p, struct rel *r, const struct scalars *conditions, struct bitmap_way *out);
+
+static bool bitmap_of_index(struct planner *p, struct rel *r, const struct scalars *conditions, struct bitmap_way *out)
+{
+    bool found = false;
+    for (int i = 0; i < r->table->index_count; i++) {
+        const struct index *ix = &r->table->indexes[i];
+        struct access a;
+        double startup;
+        if (!ix->valid || !predicate_holds(p, r, ix, conditions) || !index_match(p, r, ix, conditions, &a)) continue;
+        double sel = selectivity_all(p, &a.used);
+        if (a.prefix) sel *= a.prefix_selectivity;
+        double rows = fmax(1, rint(r->rows * sel));
+        double cost = cost_entries(p, r, ix, &a, rows, 1, &startup) + startup;
+        if (found && cost >= out->cost) continue;
+        found = true;
+        *out = (struct bitmap_way){ .kind = BITMAP_INDEX, .access = arena_copy(p->arena, &a, sizeof a), .rows = rows, .cost = cost };
+    }
+    return found;
+}
+
+/* Each arm of an OR by an index. */
+static bool bitmap_of_or(struct planner *p, struct rel *r, const struct scalar *s, struct bitmap_way *out)
+{
+    struct bitmap_way *parts = arena_array(p->arena, struct bitmap_way, s->arg_count);
+    *out = (struct bitmap_way){ .kind = BITMAP_OR, .parts = parts, .count = (uint16_t)s->arg_count };
+    for (int i = 0; i < s->arg_count; i++) {
+        struct scalars arm = { 0 };
+        conjuncts_add(p->arena, &arm, s->args[i]);
+        if (!bitmap_of(p, r, &arm, &parts[i])) return false;
+        out->rows += parts[i].rows;
+        out->cost += parts[i].cost + parts[i].rows * 0.1 * p->settings->cpu_operator_cost;
+    }
+    out->rows = fmin(out->rows, r->rows);
+    return true;
+}
+
+/* The index, or the OR, that leaves the fewest rows; then whatever else takes more rows away than it costs. */
+static bool bitmap_of(struct planner *p, struct rel *r, const struct scalars *conditions, struct bitmap_way *out)
+{
+    struct bitmap_way ways[8];
+    uint32_t count = 0;
+    if (stack_is_deep()) return false;
+    if (bitmap_of_index(p, r, conditions, &ways[0])) count = 1;
+    for (uint32_t i = 0; i < conditions->count && count < 8; i++) {
+        struct scalars one = { 1, 1, &conditions->items[i] };
+        const struct scalar *s = conditions->items[i];
+        if (s->kind == SCALAR_OR && s->arg_count <= 64 && !scalar_has_subquery(s) && !scalar_has_volatile(s) && bitmap_of_or(p, r, s, &ways[count])) count++;
+        else if (conditions->count > 1 && s->kind != SCALAR_OR && bitmap_of_index(p, r, &one, &ways[count])) count++;
+    }
+    if (!count) return false;
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < count; i++)
+        if (ways[i].rows < ways[best].rows || (ways[i].rows == ways[best].rows && ways[i].cost < ways[best].cost)) best = i;
+    *out = ways[best];
+    struct bitmap_way *parts = arena_array(p->arena, struct bitmap_way, count);
+    parts[0] = ways[best];
+    uint16_t taken = 1;
+    double row_cost = p->settings->cpu_tuple_cost + p->settings->random_page_cost * page_part(p, r->pages) * 0.5;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == best || i == 0) continue;               /* 0: of all conditions together; its parts are said by it */
+        bool said = false;
+        for (uint32_t k = 0; best == 0 && ways[i].kind == BITMAP_INDEX && k < ways[0].access->used.count; k++) said |= scalar_equal(ways[0].access->used.items[k], ways[i].access->used.count ? ways[i].access->used.items[0] : NULL);
+        if (said || (best != 0 && ways[best].kind == BITMAP_INDEX && ways[i].kind == BITMAP_INDEX && ways[best].access->index == ways[i].access->index)) continue;
+        double left = out->rows * ways[i].rows / fmax(1, r->rows);
+        if ((out->rows - left) * row_cost <= ways[i].cost) continue;
+        parts[taken++] = ways[i];
+        *out = (struct bitmap_way){ .kind = BITMAP_AND, .parts = parts, .count = taken, .rows = fmax(1, left), .cost = out->cost + ways[i].cost };
+    }
+    return true;
+}
+
+/* Rows by a bitmap: pages in the order of the table, each once; every row is judged again by all of the conditions. */
+static void try_bitmap(struct planner *p, struct rel *r, const struct scalars *conditions, const struct wish *wish, double width, double *best, struct access *out)
+{
+    const struct settings *g = p->settings;
+    struct bitmap_way way;
+    if (!conditions->count || !r->table->index_count || !bitmap_of(p, r, conditions, &way)) return;
+    struct access a = { .bitmap = arena_copy(p->arena, &way, sizeof way), .rest = *conditions, .ordered = wish && wish->count == 0 };
+    double pages = fmax(1, fmin(r->pages, pages_fetched(p, way.rows, r->pages))), part = page_part(p, r->pages);
+    double page_cost = g->random_page_cost - (g->random_page_cost - g->seq_page_cost) * sqrt(pages / fmax(1, r->pages));
+    a.rows = fmax(1, rint(r->rows * selectivity_all(p, conditions)));
+    a.startup = way.cost + way.rows * g->cpu_operator_cost * 2 + (g->enable_bitmapscan ? 0 : 1e10);
+    /* looking a page over costs as much as a few dozen rows */
+    a.total = a.startup + pages * (page_cost * part + 20 * COST_SCANNED * g->cpu_tuple_cost) + cost_rows(p, way.rows, COST_SCANNED) + cost_operators(p, way.rows, scalars_weight(conditions));
+    double cost = wished_cost(p, &a, wish, width);
+    if (cost >= *best) return;
+    *best = cost;
+    *out = a;
+}
+
+void access_best(struct planner *p, struct rel *r, const struct scalars *conditions, double loops, const struct wish *wish, struct access *out)
 {
     rel_size(p, r);
-    (void)outer;
     *out = (struct access){ .rest = *conditions, .ordered = wish && wish->count == 0 };
     cost_seq(p, r, conditions, out);
     double width = width_of(r->types, r->column_count), best = wished_cost(p, out, wish, width);
     for (int i = 0; i < r->table->index_count; i++) {
         const struct index *ix = &r->table->indexes[i];
+        struct access a;
         if (!ix->valid || !predicate_holds(p, r, ix, conditions)) continue;
-        struct access a = { .index = ix };
-        bool *used = arena_array(p->arena, bool, conditions->count ? conditions->count : 1);
-        bool open = true, prefix = false;
-        for (int c = 0; c < ix->column_count && open; c++) {
-            struct scalar *bound = NULL;
-            if (!ix->columns[c].column) {
-                if (bind_for_rel(p, r, ix->columns[c].expr, &bound)) {
-                    error_clear();
-                    break;
-                }
-            }
-            struct matched m;
-            bool equal = false;
-            for (uint32_t k = 0; k < conditions->count && !equal; k++)
-                if (!used[k] && match_condition(p, r, &ix->columns[c], bound, conditions->items[k], &m) && m.kind == MATCH_EQ) {
-                    scalars_add(p->arena, &a.equal, m.value);
-                    used[k] = equal = true;
-                    scalars_add(p->arena, &a.used, conditions->items[k]);
-                }
-            if (equal) continue;
-            open = false;
-            for (uint32_t k = 0; k < conditions->count; k++) {
-                if (used[k] || !match_condition(p, r, &ix->columns[c], bound, conditions->items[k], &m)) continue;
-                bool take = false;
-                if (m.kind == MATCH_IN && !a.low && !a.high && !a.any_array && !a.null_test) { a.any_array = m.value; take = true; }
-                else if (a.any_array || a.null_test) continue;
-                else if (m.kind == MATCH_NULL && !a.low && !a.high) { a.null_test = true; take = true; }
-                else if ((m.kind == MATCH_GT || m.kind == MATCH_GE) && !a.low) { a.low = m.value; a.low_inclusive = m.kind == MATCH_GE; take = true; }
-                else if ((m.kind == MATCH_LT || m.kind == MATCH_LE) && !a.high) { a.high = m.value; a.high_inclusive = m.kind == MATCH_LE; take = true; }
-                else if (m.kind == MATCH_PREFIX && !a.low && !a.high) { a.low = m.low; a.low_inclusive = true; a.high = m.high; prefix = true; }
-                if (take) {
-                    used[k] = true;
-                    scalars_add(p->arena, &a.used, conditions->items[k]);
-                }
-            }
-        }
-        for (uint32_t k = 0; k < conditions->count; k++)
-            if (!used[k]) scalars_add(p->arena, &a.rest, conditions->items[k]);
-        if (wish && wish->count == 0) a.ordered = a.used.count > 0 || prefix;
+        bool bounded = index_match(p, r, ix, conditions, &a);
+        if (wish && wish->count == 0) a.ordered = bounded;
         else if (wish && !a.any_array) a.ordered = gives_order(r, ix, a.equal.count, wish, &a.backward);
-        if (!a.used.count && !prefix && !a.ordered) continue;
-        bool unique_hit = ix->unique && a.equal.count == ix->column_count;
-        cost_index(p, r, ix, &a, loops, unique_hit);
+        if (!bounded && !a.ordered) continue;
+        cost_index(p, r, ix, &a, loops, ix->unique && a.equal.count == ix->column_count);
         double cost = wished_cost(p, &a, wish, width);
         if (cost < best) {
             best = cost;
             *out = a;
         }
     }
+    if (loops == 0 && !(out->index && out->rows <= 1)) try_bitmap(p, r, conditions, wish, width, &best, out);
+}
+
+static enum status bound_plan(struct planner *p, const struct access *a, struct index_bound *bound)
+{
+    struct layout none = { 0 };
+    bound->equal_count = (uint16_t)a->equal.count;
+    TRY(resolve_all(p, &none, a->equal.items, a->equal.count, &bound->equal));
+    TRY(resolve(p, &none, a->low, &bound->low));
+    TRY(resolve(p, &none, a->high, &bound->high));
+    TRY(resolve(p, &none, a->any_array, &bound->any_array));
+    bound->low_inclusive = a->low_inclusive;
+    bound->high_inclusive = a->high_inclusive;
+    bound->null_test = a->null_test;
+    return STATUS_OK;
+}
+
+static enum status bitmap_plan(struct planner *p, const struct bitmap_way *way, const struct layout *layout, struct bitmap **out)
+{
+    struct bitmap *b = *out = arena_new(p->arena, struct bitmap);
+    b->kind = way->kind;
+    b->rows = way->rows;
+    b->cost = way->cost;
+    if (way->kind == BITMAP_INDEX) {
+        b->index = way->access->index;
+        if (way->access->used.count) TRY(resolve(p, layout, scalar_and(p->arena, way->access->used.items, way->access->used.count), &b->condition));
+        return bound_plan(p, way->access, &b->bound);
+    }
+    b->count = way->count;
+    b->parts = arena_array(p->arena, struct bitmap *, way->count);
+    for (int i = 0; i < way->count; i++) TRY(bitmap_plan(p, &way->parts[i], layout, &b->parts[i]));
+    return STATUS_OK;
 }
 
 enum status access_plan(struct planner *p, struct rel *r, const struct access *a, const struct scalars *conditions, const struct scalars *wanted, struct plan **out, struct layout *layout)
@@ -396,7 +579,7 @@ enum status access_plan(struct planner *p, struct rel *r, const struct access *a
         if (wanted->items[i]->var.rel == r->id) scalars_add(p->arena, &list, wanted->items[i]);
     /* and what the filter reads */
     for (uint32_t i = 0; i < a->rest.count; i++) collect_vars(p, a->rest.items[i], r->id, &list);
-    struct plan *n = plan_new(p, a->index ? PLAN_INDEX_SCAN : PLAN_SEQ_SCAN, (uint16_t)list.count);
+    struct plan *n = plan_new(p, a->bitmap ? PLAN_BITMAP_SCAN : a->index ? PLAN_INDEX_SCAN : PLAN_SEQ_SCAN, (uint16_t)list.count);
     n->table = r->table;
     n->alias = r->name;
     n->columns = arena_array(p->arena, uint16_t, list.count ? list.count : 1);
@@ -406,18 +589,11 @@ enum status access_plan(struct planner *p, struct rel *r, const struct access *a
     }
     layout->count = (uint16_t)list.count;
     layout->items = list.items;
-    struct layout none = { 0 };
-    if (a->index) {
+    if (a->bitmap) TRY(bitmap_plan(p, a->bitmap, layout, &n->bitmap));
+    else if (a->index) {
         n->index = a->index;
         n->backward = a->backward;
-        n->bound.equal_count = (uint16_t)a->equal.count;
-        TRY(resolve_all(p, &none, a->equal.items, a->equal.count, &n->bound.equal));
-        TRY(resolve(p, &none, a->low, &n->bound.low));
-        TRY(resolve(p, &none, a->high, &n->bound.high));
-        TRY(resolve(p, &none, a->any_array, &n->bound.any_array));
-        n->bound.low_inclusive = a->low_inclusive;
-        n->bound.high_inclusive = a->high_inclusive;
-        n->bound.null_test = a->null_test;
+        TRY(bound_plan(p, a, &n->bound));
     }
     TRY(resolve(p, layout, a->rest.count ? scalar_and(p->arena, a->rest.items, a->rest.count) : NULL, &n->filter));
     n->rows = a->rows;
@@ -461,7 +637,7 @@ static uint16_t gate_node(struct gate *g, struct plan *n)
     gate_scalar(g, n->filter);
     for (int i = 0; n->exprs && n->kind != PLAN_MODIFY && i < n->column_count; i++) gate_scalar(g, n->exprs[i]);
     switch (n->kind) {
-    case PLAN_SEQ_SCAN:
+    case PLAN_SEQ_SCAN: case PLAN_BITMAP_SCAN:
         w = g->open ? workers_for(g->p, n) : 0;
         break;
     case PLAN_FILTER: case PLAN_PROJECT: case PLAN_LIMIT:

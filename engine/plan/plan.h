@@ -81,6 +81,7 @@ enum plan_kind {
     PLAN_VALUES,         /* rows of expressions */
     PLAN_SEQ_SCAN,
     PLAN_INDEX_SCAN,
+    PLAN_BITMAP_SCAN,    /* row ids by way of one or several indexes, then the rows in the order of the table */
     PLAN_VIRTUAL_SCAN,   /* struct virtual_table */
     PLAN_FUNCTION_SCAN,  /* generate_series, unnest, … : set functions */
     PLAN_CTE_SCAN,       /* a materialised WITH query, or the working table of a recursive one */
@@ -88,6 +89,7 @@ enum plan_kind {
     PLAN_PROJECT,
     PLAN_PROJECT_SET,    /* set-returning functions in the select list */
     PLAN_HASH_JOIN, PLAN_NESTED_LOOP,
+    PLAN_MERGE_JOIN,     /* both inputs sorted by the keys */
     PLAN_AGGREGATE,      /* plain or hashed (also DISTINCT: keys and no aggregates) */
     PLAN_WINDOW,
     PLAN_SORT, PLAN_TOP_N, PLAN_LIMIT,
@@ -98,7 +100,11 @@ enum plan_kind {
     PLAN_MODIFY,         /* INSERT, UPDATE, DELETE */
     PLAN_LOCK_ROWS       /* FOR UPDATE … */
 };
-enum plan_join { PLAN_INNER, PLAN_LEFT, PLAN_RIGHT, PLAN_FULL, PLAN_SEMI, PLAN_ANTI, PLAN_ANTI_NULL /* NOT IN: a null on the right answers nothing */ };
+enum plan_join {
+    PLAN_INNER, PLAN_LEFT, PLAN_RIGHT, PLAN_FULL, PLAN_SEMI, PLAN_ANTI,
+    PLAN_ANTI_NULL,                      /* NOT IN: a null on the right answers nothing */
+    PLAN_RIGHT_SEMI, PLAN_RIGHT_ANTI     /* hash joins whose built side, the right, is the one that is kept: its rows with (without) a match, in its order */
+};
 
 struct sort_item { uint16_t column; bool descending, nulls_first; };    /* over the input's columns */
 struct aggregate_item {
@@ -128,6 +134,15 @@ struct index_bound {
     struct scalar *any_array;            /* column equal_count IN (...): SCALAR_ARRAY or array value: one probe for each distinct value; then low/high unused */
     bool null_test;                      /* column equal_count IS NULL */
 };
+/* BITMAP_SCAN: which row ids. What an index doesn't know (versions that came since) the scan's filter says: it holds the whole condition. */
+enum bitmap_kind { BITMAP_INDEX, BITMAP_AND, BITMAP_OR };
+struct bitmap {
+    enum bitmap_kind kind;
+    const struct index *index; struct index_bound bound;      /* INDEX */
+    struct scalar *condition;                                 /* INDEX: what the bounds say, over the scan's columns; for EXPLAIN */
+    uint16_t count; struct bitmap **parts;                    /* AND, OR */
+    double rows, cost;                   /* estimates */
+};
 enum modify_kind { MODIFY_INSERT, MODIFY_UPDATE, MODIFY_DELETE };
 
 struct plan {
@@ -145,6 +160,7 @@ struct plan {
     const char *alias;
     uint16_t *columns;                   /* column_count table columns (attnum - 1) that the scan hands out; 0xFFFF: row id (ctid) as int8 */
     const struct index *index; struct index_bound bound; bool backward;
+    struct bitmap *bitmap;               /* BITMAP_SCAN */
     const struct virtual_table *virtual_table;
     const struct function *set_function; struct scalar **set_args; uint16_t set_arg_count; bool with_ordinality;
     uint16_t cte;                        /* CTE_SCAN, RECURSIVE_UNION: index into the top's ctes */

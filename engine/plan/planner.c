@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/plan/query.h"
-#include "engine/settings.h"
+#include "engine/plan/cost.h"
 
 #define TRY(x) do { enum status s_ = (x); if (s_) return s_; } while (0)
 
@@ -185,7 +184,7 @@ static enum status node_filter(struct planner *p, struct plan *child, const stru
     n->left = child;
     TRY(resolve(p, layout, scalar_and(p->arena, conditions->items, conditions->count), &n->filter));
     double rows = fmax(1, rint(child->rows * selectivity_all(p, conditions)));
-    plan_costs(n, rows, child->startup_cost, child->total_cost + child->rows * p->settings->cpu_operator_cost * conditions->count);
+    plan_costs(n, rows, child->startup_cost, child->total_cost + cost_operators(p, child->rows, scalars_weight(conditions)));
     *out = n;
     return STATUS_OK;
 }
@@ -250,7 +249,7 @@ static enum status node_project(struct planner *p, struct plan *child, const str
 double cost_sort(struct planner *p, double rows, double width)
 {
     if (rows < 2) rows = 2;
-    double cost = 2 * p->settings->cpu_operator_cost * rows * log2(rows);
+    double cost = cost_rows(p, rows, COST_KEPT * (1 + width / 100)) + COST_COMPARE * p->settings->cpu_operator_cost * rows * log2(rows);
     double bytes = rows * (width + 24);
     if (bytes > (double)p->settings->work_mem_bytes) cost += 2 * ceil(bytes / 8192) * p->settings->seq_page_cost;
     return cost;
@@ -264,7 +263,7 @@ static struct plan *node_sort(struct planner *p, struct plan *child, struct sort
     n->sort = items;
     n->sort_count = count;
     double cost = cost_sort(p, child->rows, child->width);
-    plan_costs(n, child->rows, child->total_cost + cost, child->total_cost + cost + child->rows * p->settings->cpu_operator_cost);
+    plan_costs(n, child->rows, child->total_cost + cost, child->total_cost + cost + cost_operators(p, child->rows, 1));
     return n;
 }
 
@@ -282,7 +281,7 @@ static enum status node_limit(struct planner *p, struct plan *child, const struc
         n->sort = child->sort;
         n->sort_count = child->sort_count;
         double kept = fmax(2, fmin(offset + rows, input->rows));
-        double cost = 2 * p->settings->cpu_operator_cost * fmax(2, input->rows) * log2(2 * kept);
+        double cost = cost_operators(p, fmax(2, input->rows), 1) + COST_COMPARE * p->settings->cpu_operator_cost * kept * log2(2 * kept);
         double out_rows = fmax(0, fmin(rows, input->rows - offset));
         plan_costs(n, fmax(1, out_rows), input->total_cost + cost, input->total_cost + cost + kept * p->settings->cpu_operator_cost);
     } else {
@@ -405,9 +404,8 @@ static enum status layer_groups(struct planner *p, struct query *q, struct plan 
     }
     rows = fmax(1, rint(rows));
     n->group_estimate = rows;
-    const struct settings *g = p->settings;
-    double cost = (*plan)->total_cost + (*plan)->rows * g->cpu_operator_cost * (per_row + q->group_count);
-    plan_costs(n, rows, cost, cost + rows * g->cpu_tuple_cost);
+    double cost = (*plan)->total_cost + cost_rows(p, (*plan)->rows, q->group_count ? COST_GROUPED : 0) + cost_operators(p, (*plan)->rows, per_row + q->group_count);
+    plan_costs(n, rows, cost, cost + cost_rows(p, rows, COST_GROUP));
     layout_of_rel(p, q->group_rel, layout);
     for (int i = 0; i < q->group_count; i++) layout->items[i]->type = q->groups[i]->type;
     *plan = n;
@@ -556,8 +554,8 @@ static struct plan *node_distinct(struct planner *p, struct plan *child)
         n->groups[i]->column = (uint16_t)i;
     }
     n->group_estimate = fmax(1, child->rows);
-    double cost = child->total_cost + child->rows * p->settings->cpu_operator_cost * child->column_count;
-    plan_costs(n, fmax(1, child->rows), cost, cost + child->rows * p->settings->cpu_tuple_cost);
+    double cost = child->total_cost + cost_rows(p, child->rows, COST_GROUPED) + cost_operators(p, child->rows, child->column_count);
+    plan_costs(n, fmax(1, child->rows), cost, cost + cost_rows(p, child->rows, COST_GROUP));
     return n;
 }
 
@@ -669,8 +667,8 @@ static enum status min_max_by_index(struct planner *p, struct query *q, struct p
         sub->rewritten = true;
         struct wish wish = { .count = 1, .exprs = sub->targets, .descending = &sub->order[0].descending, .nulls_first = &sub->order[0].nulls_first, .limit = 1 };
         struct access access, whole;
-        access_best(p, r, &sub->where, NULL, 1, &wish, &access);
-        access_best(p, r, &q->where, NULL, 1, NULL, &whole);
+        access_best(p, r, &sub->where, 1, &wish, &access);
+        access_best(p, r, &q->where, 1, NULL, &whole);
         if (!access.ordered || access.index == NULL) return STATUS_OK;
         best += access.startup + (access.total - access.startup) / fmax(1, access.rows);
         if (best > whole.total) return STATUS_OK;

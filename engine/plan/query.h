@@ -311,18 +311,21 @@ struct wish { uint16_t count; struct scalar **exprs; bool *descending, *nulls_fi
 enum status plan_from(struct planner *, struct query *, const struct scalars *wanted, struct wish *, struct plan **out, struct layout *) MUST_CHECK;
 
 /* ---- physical.c ---- */
+struct bitmap_way { enum bitmap_kind kind; struct access *access; uint16_t count; struct bitmap_way *parts; double rows, cost; };
 struct access {                          /* one way to read a relation */
     const struct index *index;           /* NULL: whole */
     struct scalars equal;                /* by column */
     struct scalar *low, *high, *any_array; bool low_inclusive, high_inclusive, null_test;
     bool backward, ordered;              /* satisfies the wish */
+    bool prefix; double prefix_selectivity;   /* low and high come from LIKE 'abc%', which stays in rest */
+    struct bitmap_way *bitmap;           /* instead of index: row ids of several, then the rows in table order; all conditions are in rest */
     struct scalars used, rest;           /* conditions that the bounds say whole; the others */
     double rows, startup, total;
 };
 void rel_size(struct planner *, struct rel *);
-/* Best access to a base relation under conditions; `outer`: rels whose columns count as known (NULL none). */
-/* loops: how often it is run, for what stays cached between runs */
-void access_best(struct planner *, struct rel *, const struct scalars *conditions, const struct relset *outer, double loops, const struct wish *, struct access *out);
+/* Best access to a base relation under conditions. loops: how often it is run (what stays cached between runs makes the later ones cheaper);
+ * 0: once, and a bitmap will do. */
+void access_best(struct planner *, struct rel *, const struct scalars *conditions, double loops, const struct wish *, struct access *out);
 enum status access_plan(struct planner *, struct rel *, const struct access *, const struct scalars *conditions, const struct scalars *wanted, struct plan **out, struct layout *) MUST_CHECK;
 void plan_gate(struct planner *, struct plan *root);
 double cost_sort(struct planner *, double rows, double width);
@@ -332,6 +335,8 @@ double width_of(const struct sql_type *, uint16_t count);
 double selectivity(struct planner *, const struct scalar *);
 double selectivity_all(struct planner *, const struct scalars *);
 double selectivity_join(struct planner *, const struct scalar *);
+/* How many of left_rows rows find a row with y = x among right_rows. */
+double selectivity_semi(struct planner *, const struct scalar *x, double left_rows, const struct scalar *y, double right_rows);
 double distinct_values(struct planner *, const struct scalar *, double rows);
 
 #endif

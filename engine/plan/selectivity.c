@@ -30,8 +30,10 @@ static const struct scalar *column_behind(struct planner *p, const struct scalar
         const struct scalar *inner = column_behind(p, r->query->targets[s->var.column], depth + 1);
         if (inner) return inner;
     }
-    if (r->kind == REL_MADE)             /* a group key is the column that it was made of; found through its query only */
-        return s;
+    if (r->kind == REL_MADE && r->query && r == r->query->group_rel && s->var.column < r->query->group_count) {     /* a group key is the column that it was made of */
+        const struct scalar *inner = column_behind(p, r->query->groups[s->var.column], depth + 1);
+        if (inner) return inner;
+    }
     return s;
 }
 
@@ -81,12 +83,103 @@ static bool visit_var(void *context, const struct scalar *s)
     return false;
 }
 
+/* ---- expressions, tried on what ANALYZE kept of a column ----
+ *
+ * Common values with their shares, and the bounds of the histogram, each standing for as many rows: so a condition or an expression that reads
+ * one column can be tried on them, whatever it computes. */
+
+struct sample { struct planner *p; const struct scalar *var; const struct scalar *seen; bool unfit; };
+static bool visit_sample(void *context, const struct scalar *s)
+{
+    struct sample *x = context;
+    if (s->kind == SCALAR_SUBQUERY || s->kind == SCALAR_PARAMETER || s->kind == SCALAR_OUTER) x->unfit = true;
+    if (s->kind != SCALAR_VAR) return x->unfit;
+    if (x->seen && (x->seen->var.rel != s->var.rel || x->seen->var.column != s->var.column)) x->unfit = true;
+    x->seen = s;
+    return x->unfit;
+}
+
+/* The one column that s reads, if there are statistics of it to try s on. */
+static const struct column_statistics *sample_of(struct planner *p, const struct scalar *s, struct sample *x)
+{
+    *x = (struct sample){ .p = p };
+    scalar_walk(s, visit_sample, x);
+    if (x->unfit || !x->seen) return NULL;
+    x->var = column_behind(p, x->seen, 0);
+    const struct column_statistics *st = statistics_of(p, x->var);
+    if (!st || st->common_count + st->bound_count < 10 || rows_of(p, x->var) < 1000 || x->seen->type.oid != st->type.oid) return NULL;
+    return st;
+}
+
+struct substituting { const struct scalar *var; struct scalar *with; };
+static struct scalar *swap_sample(void *context, struct scalar *s)
+{
+    struct substituting *x = context;
+    return s->kind == SCALAR_VAR && s->var.rel == x->var->var.rel && s->var.column == x->var->var.column ? x->with : NULL;
+}
+
+static bool sample_value(struct planner *p, const struct sample *x, const struct column_statistics *st, const struct scalar *s, int i, struct value *out)
+{
+    struct scalar *c = scalar_new(p->arena, SCALAR_CONST, st->type, 0);
+    c->constant = i < st->common_count ? st->common[i] : st->bounds[i - st->common_count];
+    struct substituting with = { x->seen, c };
+    return scalar_evaluate(p, scalar_map(p->arena, (struct scalar *)(uintptr_t)s, swap_sample, &with), true, out);
+}
+
+/* The share of rows for which a condition on one column holds; -1: can't be tried. */
+static double selectivity_tried(struct planner *p, const struct scalar *s)
+{
+    struct sample x;
+    struct value v;
+    const struct column_statistics *st = sample_of(p, s, &x);
+    if (!st) return -1;
+    double hits = 0, sum = 0;
+    uint32_t tried = 0, matched = 0;
+    for (int i = 0; i < st->common_count + st->bound_count; i++) {
+        if (!sample_value(p, &x, st, s, i, &v)) return -1;
+        bool hit = !v.null && v.b;
+        if (i < st->common_count) {
+            sum += st->common_fractions[i];
+            if (hit) hits += st->common_fractions[i];
+        } else {
+            tried++;
+            matched += hit;
+        }
+    }
+    double rest = clamp(1 - sum - st->null_fraction);
+    if (!tried) return clamp(hits);
+    /* none of a hundred hit: surely few, but how few the sample can't say */
+    return clamp(hits + rest * (matched ? (double)matched / tried : 0.3 / tried));
+}
+
+/* How many different values an expression of one column has, when they are few: else -1. */
+static double distinct_tried(struct planner *p, const struct scalar *s)
+{
+    struct sample x;
+    const struct column_statistics *st = sample_of(p, s, &x);
+    if (!st || !type_comparable(s->type.oid)) return -1;
+    int count = st->common_count + st->bound_count;
+    struct value *seen = arena_array(p->arena, struct value, count);
+    int distinct = 0;
+    for (int i = 0; i < count; i++) {
+        struct value v;
+        if (!sample_value(p, &x, st, s, i, &v)) return -1;
+        if (v.null) continue;
+        int k = 0;
+        while (k < distinct && value_compare(s->type, &seen[k], &v) != 0) k++;
+        if (k == distinct) seen[distinct++] = v;
+    }
+    return distinct * 2 < count ? fmax(1, distinct) : -1;
+}
+
 double distinct_values(struct planner *p, const struct scalar *s, double rows)
 {
     double distinct = 1;
     bool is_default;
     if (s->kind == SCALAR_CONST) return 1;
     if (s->type.oid == OID_BOOL && s->kind != SCALAR_VAR) return 2;
+    if (s->kind != SCALAR_VAR && (distinct = distinct_tried(p, s)) > 0) return fmax(1, fmin(distinct, rows));
+    distinct = 1;
     struct var_list l = { .p = p };
     scalar_walk(s, visit_var, &l);
     double tuples = rows;
@@ -285,40 +378,52 @@ static double like_selectivity(struct planner *p, const struct scalar *s, bool n
             if (sel > 1) sel = 1;
             if (sel < 1.0 / 10000) sel = 1.0 / 10000;
         }
-        const struct column_statistics *st = var ? statistics_of(p, var) : NULL;
-        if (st && st->common_count && s->kind == SCALAR_CALL && fixed < n) {     /* try the pattern on the common values, bounds as a sample of the rest */
-            double hits = 0, sum = 0;
-            uint32_t tried = 0, matched = 0;
-            for (int i = 0; i < st->common_count + st->bound_count; i++) {
-                struct scalar *c = scalar_new(p->arena, SCALAR_CONST, s->args[0]->type, 0);
-                c->constant = i < st->common_count ? st->common[i] : st->bounds[i - st->common_count];
-                struct scalar call = *s, *args[2] = { c, s->args[1] };
-                call.args = args;
-                struct value r;
-                if (!scalar_evaluate(p, &call, true, &r)) break;
-                bool is_hit = !r.null && r.b != negated;
-                if (i < st->common_count) { sum += st->common_fractions[i]; if (is_hit) hits += st->common_fractions[i]; }
-                else { tried++; matched += is_hit; }
-            }
-            if (tried >= 10) sel = fmax((double)matched / tried, 0.0001);
-            sel = clamp(hits + sel * clamp(1 - sum - st->null_fraction));
-        } else if (st && st->bound_count >= 10 && fixed < n && s->kind == SCALAR_CALL) {
-            uint32_t tried = 0, matched = 0;
-            for (int i = 0; i < st->bound_count; i++) {
-                struct scalar *c = scalar_new(p->arena, SCALAR_CONST, s->args[0]->type, 0);
-                c->constant = st->bounds[i];
-                struct scalar call = *s, *args[2] = { c, s->args[1] };
-                call.args = args;
-                struct value r;
-                if (!scalar_evaluate(p, &call, true, &r)) break;
-                tried++;
-                matched += !r.null && r.b != negated;
-            }
-            if (tried && matched) sel = (double)matched / tried;
-            else if (tried) sel = fmin(sel, 0.5 / tried);
-        }
+        double tried = fixed < n ? selectivity_tried(p, s) : -1;
+        if (tried >= 0) return tried;
     }
     return clamp(negated ? 1 - sel : sel);
+}
+
+/* ---- equality of two columns ---- */
+
+/* What their common values say of each other: which of them match, and how often rows meet by those. */
+struct matching { double both, matched[2], unmatched[2]; uint32_t matches; };
+static void match_common(const struct column_statistics *a, const struct column_statistics *b, struct arena *arena, struct matching *out)
+{
+    *out = (struct matching){ 0 };
+    bool *taken = arena_array(arena, bool, b->common_count + 1u);
+    for (int i = 0; i < a->common_count; i++) {
+        bool found = false;
+        for (int k = 0; k < b->common_count && !found; k++) {
+            if (taken[k] || compare_mixed(a->type, &a->common[i], b->type, &b->common[k]) != 0) continue;
+            taken[k] = found = true;
+            out->both += a->common_fractions[i] * b->common_fractions[k];
+            out->matched[0] += a->common_fractions[i];
+            out->matched[1] += b->common_fractions[k];
+            out->matches++;
+        }
+        if (!found) out->unmatched[0] += a->common_fractions[i];
+    }
+    for (int k = 0; k < b->common_count; k++)
+        if (!taken[k]) out->unmatched[1] += b->common_fractions[k];
+}
+
+/* The common values' matches are known; a common value that met none of the other side's may meet one of its others; and the others each
+ * other, as evenly as their numbers of distinct values say. Seen from both sides: the smaller estimate counts. */
+static double common_eq_common(const struct column_statistics *a, double na, const struct column_statistics *b, double nb, struct arena *arena)
+{
+    struct matching m;
+    match_common(a, b, arena, &m);
+    const struct column_statistics *st[2] = { a, b };
+    double n[2] = { na, nb }, others[2], total[2];
+    for (int i = 0; i < 2; i++) others[i] = clamp(1 - st[i]->null_fraction - m.matched[i] - m.unmatched[i]);
+    for (int i = 0; i < 2; i++) {
+        int o = 1 - i;
+        total[i] = m.both;
+        if (n[o] > st[o]->common_count) total[i] += m.unmatched[i] * others[o] / (n[o] - st[o]->common_count);
+        if (n[o] > m.matches) total[i] += others[i] * (others[o] + m.unmatched[o]) / (n[o] - m.matches);
+    }
+    return clamp(fmin(total[0], total[1]));
 }
 
 static double var_eq_var(struct planner *p, const struct scalar *a, const struct scalar *b)
@@ -326,10 +431,35 @@ static double var_eq_var(struct planner *p, const struct scalar *a, const struct
     bool da, db;
     double na = distinct_of_var(p, a, &da), nb = distinct_of_var(p, b, &db);
     const struct column_statistics *sa = statistics_of(p, a), *sb = statistics_of(p, b);
+    if (sa && sb && sa->common_count && sb->common_count) return common_eq_common(sa, na, sb, nb, p->arena);
     double s = 1 / fmax(1, fmax(na, nb));
     if (sa) s *= 1 - sa->null_fraction;
     if (sb) s *= 1 - sb->null_fraction;
     return clamp(s);
+}
+
+double selectivity_semi(struct planner *p, const struct scalar *x, double left_rows, const struct scalar *y, double right_rows)
+{
+    const struct scalar *a = column_behind(p, x, 0), *b = column_behind(p, y, 0);
+    const struct column_statistics *sa = a ? statistics_of(p, a) : NULL, *sb = b ? statistics_of(p, b) : NULL;
+    double nulls = sa ? sa->null_fraction : 0;
+    double nl = distinct_values(p, x, left_rows), nr = distinct_values(p, y, right_rows);
+    /* which values the left side has, before conditions thinned it out: those of the right are among them */
+    if (a) nl = fmax(nl, fmin(distinct_values(p, x, rows_of(p, a)), 1e300));
+    if (sa && sb && sa->common_count && sb->common_count && sb->common_count >= distinct_of_var(p, b, &(bool){ 0 })) {
+        struct matching m;               /* all values of the right side are known */
+        match_common(sa, sb, p->arena, &m);
+        double part = fmin(1, nr / fmax(1, sb->common_count));
+        return clamp((m.matched[0] + (m.unmatched[0] > 0 ? 0 : clamp(1 - nulls - m.matched[0]) * 0.5)) * part);
+    }
+    return clamp((1 - nulls) * fmin(1, nr / fmax(1, nl)));
+}
+
+static bool like_operator(const struct scalar *s)
+{
+    if (!s->operator) return false;
+    const char *n = s->operator->name;
+    return strcmp(n, "~~") == 0 || strcmp(n, "~~*") == 0 || strcmp(n, "!~~") == 0 || strcmp(n, "!~~*") == 0;
 }
 
 double selectivity(struct planner *p, const struct scalar *s)
@@ -370,7 +500,11 @@ double selectivity(struct planner *p, const struct scalar *s)
     case SCALAR_DISTINCT: return s->in.negated ? DEFAULT_EQ : 1 - DEFAULT_EQ;
     case SCALAR_IN_LIST: {
         const struct scalar *var = column_behind(p, s->args[0], 0);
-        double sum = 0;
+        double sum = 0, distinct;
+        if (!var && (distinct = distinct_tried(p, s->args[0])) > 0) {
+            sum = fmin(1, (s->arg_count - 1) / distinct);
+            return clamp(s->in.negated ? 1 - sum : sum);
+        }
         for (int i = 1; i < s->arg_count; i++) {
             if (var && scalar_evaluate(p, s->args[i], true, &v)) sum += eq_constant(p, var, s->args[i]->type, &v);
             else sum += var ? eq_unknown(p, var) : DEFAULT_EQ;
@@ -398,6 +532,10 @@ double selectivity(struct planner *p, const struct scalar *s)
             }
             return inequality(p, &c);
         }
+        {
+            double tried = s->type.oid == OID_BOOL && !like_operator(s) ? selectivity_tried(p, s) : -1;
+            if (tried >= 0) return tried;
+        }
         if (s->operator && s->arg_count == 2) {
             const char *n = s->operator->name;
             if (strcmp(n, "~~") == 0 || strcmp(n, "~~*") == 0) return like_selectivity(p, s, false);
@@ -405,6 +543,8 @@ double selectivity(struct planner *p, const struct scalar *s)
             if (strcmp(n, "~") == 0 || strcmp(n, "~*") == 0) return DEFAULT_MATCH;
             if (strcmp(n, "!~") == 0 || strcmp(n, "!~*") == 0) return 1 - DEFAULT_MATCH;
             enum comparing cmp = comparing_of(n);
+            double distinct = cmp == CMP_EQ || cmp == CMP_NE ? distinct_tried(p, s->args[1]->kind == SCALAR_CONST ? s->args[0] : s->args[1]) : -1;
+            if (distinct > 0) return cmp == CMP_EQ ? 1 / distinct : 1 - 1 / distinct;
             if (cmp == CMP_EQ) return DEFAULT_EQ;
             if (cmp == CMP_NE) return 1 - DEFAULT_EQ;
             if (cmp != CMP_NONE) return DEFAULT_INEQ;

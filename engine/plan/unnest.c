@@ -622,6 +622,7 @@ static enum status unnest_aggregate(struct planner *p, struct query *q, struct s
     sub->groups = inner.items;
     sub->group_count = (uint16_t)inner.count;
     sub->group_rel = groups;
+    groups->query = sub;
     sub->where = local;
     struct rel *r = subquery_rel(p, q, sub, "subquery");
     struct from_node **items = arena_array(p->arena, struct from_node *, q->from.count + 1);

@@ -97,8 +97,8 @@ Test(plan_shape, few_rows_find_their_partners_by_index)
 
 Test(plan_shape, an_outer_join_whose_nulls_go_is_an_inner_one)
 {
-    explains("select count(*) from big b left join small s on s.id = b.k where s.name > 'a'",
-             "Aggregate\n  ->  Hash Join\n        Hash Cond: (b.k = s.id)\n        ->  Seq Scan on big b\n        ->  Hash\n              ->  Seq Scan on small s\n                    Filter: (name > 'a'::text)\n");
+    explains("select count(*) from big b left join small s on s.id = b.k where s.name <> 'a'",
+             "Aggregate\n  ->  Hash Join\n        Hash Cond: (b.k = s.id)\n        ->  Seq Scan on big b\n        ->  Hash\n              ->  Seq Scan on small s\n                    Filter: (name <> 'a'::text)\n");
 }
 
 Test(plan_shape, not_exists_is_an_anti_join)
@@ -115,7 +115,7 @@ Test(plan_shape, a_view_like_subquery_leaves_no_trace)
 Test(plan_shape, conditions_on_a_group_key_move_below_the_grouping)
 {
     explains("select * from (select k, count(*) c from big group by k) g where k = 3",
-             "HashAggregate\n  Group Key: k\n  ->  Index Scan using big_k on big\n        Index Cond: (k = 3)\n");
+             "HashAggregate\n  Group Key: k\n  ->  Bitmap Heap Scan on big\n        Recheck Cond: (k = 3)\n        ->  Bitmap Index Scan on big_k\n              Index Cond: (k = 3)\n");
 }
 
 Test(plan_shape, errors_say_what_postgresql_says)

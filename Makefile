@@ -71,6 +71,14 @@ $(BUILD)/mutant/$(1): $(BUILD)/mutant/$(1).o $(INTERLEAVE) $(filter-out %/$(2).o
 endef
 $(foreach m,$(MUTANTS),$(eval $(call mutant,$(word 1,$(subst :, ,$(m))),$(word 2,$(subst :, ,$(m))))))
 
+# Random statements whose answers are known, and the server that they are put to: with small grains, so that few rows make many.
+ORACLE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/oracle/*.c))
+$(ORACLE): CFLAGS += -I$(shell pg_config --includedir 2>/dev/null)
+$(BUILD)/tests/oracle/oracle: $(ORACLE)
+	$(CC) $(CFLAGS) -o $@ $^ -lpq -lsqlite3 -lm
+$(BUILD)/small/crabtree: $(BUILD)/server/main.o $(SMALLER) $(BUILD)/libcrab.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
 # A grader a lesson: the lesson's files and grading.c, with the student's exercise.c, or with one of solutions/.
 LESSONS = $(patsubst course/%/,%,$(wildcard course/[1-9]-*/))
 define lesson
@@ -89,7 +97,7 @@ CRASH   = $(patsubst %.c,$(BUILD)/crash/%.o,$(wildcard storage/*.c))
 PLANT_1 = engine/types/kernels_compare
 PLANT_2 = engine/exec/hash_join
 PLANT_3 = engine/types/aggregate_order
-VARIANTS = $(BUILD)/crash/crabtree $(patsubst tests/%.c,$(BUILD)/crash/%,$(wildcard tests/storage/*crash_stress.c)) $(foreach n,1 2 3,$(BUILD)/plant-$(n)/crabtree)
+VARIANTS = $(BUILD)/small/crabtree $(BUILD)/crash/crabtree $(patsubst tests/%.c,$(BUILD)/crash/%,$(wildcard tests/storage/*crash_stress.c)) $(foreach n,1 2 3,$(BUILD)/plant-$(n)/crabtree)
 
 $(BUILD)/crash/%.o: %.c
 	@mkdir -p $(@D)
@@ -177,6 +185,11 @@ mutants:                          ## plants each bug of base/mutant.h and shows 
 	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/tests/interleave/interleave
 	@BUILD=$(BUILD) MODE=$(MODE) CC=$(CC) MUTANT="$(MUTANT)" BUDGET=$(BUDGET) tests/interleave/mutants.sh
 
+oracle:                           ## random statements against SQLite and against Crabtree itself: SEED= (1), N= (100000), JOBS= (2), CHECKS=some|all
+	@base/packages.sh test
+	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/small/crabtree $(BUILD)/tests/oracle/oracle
+	@BUILD=$(BUILD) SEED=$(or $(SEED),1) N=$(or $(N),100000) JOBS=$(or $(JOBS),2) CHECKS=$(CHECKS) FAULTS=$(FAULTS) ROUND=$(ROUND) PLANTS= tests/run.sh oracle
+
 grade:                            ## make grade N=1..5: grade that lesson's exercise.c (TRIAL=, SEED=, POLICY=, SEEDS=)
 	@[ -n "$(filter $(N)-%,$(LESSONS))" ] || { echo "make grade N=1 (to 5): there is no lesson \"$(N)\"" >&2; exit 2; }
 	@+$(MAKE) --no-print-directory -s -j2 $(patsubst %,$(BUILD)/course/%/grade,$(filter $(N)-%,$(LESSONS)))
@@ -198,7 +211,7 @@ curve:                            ## make curve N=1..5: that lesson's switch, bo
 	@BUILD=$(BUILD) SECONDS_EACH=$(or $(SECONDS_EACH),0.15) ROUNDS=$(or $(ROUNDS),3) course/lesson.sh "$(N)" curve
 
 graders: $(GRADERS)
-units: $(UNIT) $(STRESS) $(TOOLS) $(BUILD)/tests/interleave/interleave
+units: $(UNIT) $(STRESS) $(TOOLS) $(BUILD)/tests/interleave/interleave $(BUILD)/tests/oracle/oracle
 stress: $(STRESS) $(TOOLS)
 variants: $(VARIANTS)
 
@@ -217,6 +230,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test test-switches tsan-soak interleave mutants crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench grade lesson lessons curve graders units stress variants lint format install clean help
+.PHONY: all run test test-switches tsan-soak interleave mutants oracle crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench grade lesson lessons curve graders units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,5 +1,7 @@
 #!/bin/bash
 # tests/sql/slt.sh [FILE...] - files in the sqllogictest format: those in tests/sql/, and with SLT_DIR all files below that folder.
+# With WORKERS=n each query is asked with one worker and with n (SERVER=build/small/crabtree has small grains, so that small tables
+# have work for many): every byte has to be the same.
 . "$(dirname "$0")/../lib.sh"
 server_start slt || { bad "slt: the server does not start"; tail -n 5 "$server_log"; exit 1; }
 files=("$@")
@@ -7,7 +9,7 @@ files=("$@")
 [ -z "${SLT_DIR:-}" ] || while IFS= read -r file; do files+=("$file"); done < <(find "$SLT_DIR" -name '*.test' | sort)
 for file in "${files[@]}"; do
     begun=$SECONDS
-    timeout --foreground "${SLT_SECONDS:-600}" "$BUILD/tests/sql/slt_client" "$file" >"$scratch/out" 2>&1
+    timeout --foreground "${SLT_SECONDS:-600}" "$BUILD/tests/sql/slt_client" ${WORKERS:+-w $WORKERS} "$file" >"$scratch/out" 2>&1
     status=$?
     if [ $status = 0 ]; then
         ok "slt: $(basename "$(dirname "$file")")/$(basename "$file"): $(tail -n 1 "$scratch/out"), $((SECONDS - begun)) s"

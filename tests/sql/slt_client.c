@@ -1,11 +1,13 @@
 /* tests/sql/slt_client.c - runs files in the sqllogictest format against a server.
  *
- *     slt_client [-v] FILE...
+ *     slt_client [-v] [-w WORKERS] FILE...
  *
  * The format: records separated by blank lines; a line that begins with # is dropped. `statement ok|error` and the SQL below; `query
  * TYPES [SORT [LABEL]]`, the SQL, a line ----, the expected values one a line or `N values hashing to MD5`. TYPES has a letter a column,
  * I, R or T; SORT is nosort, rowsort or valuesort; queries of one LABEL must agree. skipif and onlyif name an engine: ours is
- * "postgresql". Every file begins with an empty database. Prints each failing record with its line, and a count. */
+ * "postgresql". Every file begins with an empty database. Prints each failing record with its line, and a count.
+ *
+ * With -w, each query is asked with one worker and with that many, however small the table: every byte has to be the same. */
 #include <ctype.h>
 #include <libpq-fe.h>
 #include <stdbool.h>
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static PGconn *conn;
+static PGconn *conn, *with_workers;     /* the second with -w */
 static bool verbose;
 static long passed, failed, skipped;
 
@@ -191,10 +193,27 @@ static void run_statement(const char *file, int line, const char *sql, bool want
     PQclear(result);
 }
 
+/* NULL, or what is another byte with more workers. */
+static const char *other_bytes(const PGresult *one, const char *sql)
+{
+    static char what[600];
+    PGresult *many = PQexec(with_workers, sql);
+    what[0] = 0;
+    if (PQresultStatus(many) != PQresultStatus(one) || PQntuples(many) != PQntuples(one) || PQnfields(many) != PQnfields(one))
+        snprintf(what, sizeof what, "%d rows with more workers, %d with one: %.200s", PQntuples(many), PQntuples(one), PQresultErrorMessage(many));
+    for (int r = 0; !what[0] && r < PQntuples(one); r++)
+        for (int c = 0; !what[0] && c < PQnfields(one); c++)
+            if (PQgetisnull(one, r, c) != PQgetisnull(many, r, c) || strcmp(PQgetvalue(one, r, c), PQgetvalue(many, r, c)))
+                snprintf(what, sizeof what, "row %d, column %d is %.200s with more workers, %.200s with one", r + 1, c + 1, PQgetvalue(many, r, c), PQgetvalue(one, r, c));
+    PQclear(many);
+    return what[0] ? what : NULL;
+}
+
 static void run_query(const char *file, int line, const char *sql, const char *types, const char *sort, const char *label, struct values *expected)
 {
     PGresult *result = PQexec(conn, sql);
     struct values got = {0};
+    const char *other = with_workers ? other_bytes(result, sql) : NULL;
     if (PQresultStatus(result) != PGRES_TUPLES_OK) {
         report(file, line, sql, "failed", PQresultErrorMessage(result));
         PQclear(result);
@@ -223,11 +242,13 @@ static void run_query(const char *file, int line, const char *sql, const char *t
     }
     md5_close(&m, hash);
     char what[600] = "";
+    if (other)
+        snprintf(what, sizeof what, "%s", other);
     if (expected->count == 1 && sscanf(expected->items[0], "%zu values hashing to %63s", &wanted_count, wanted_hash) == 2) {
-        if (wanted_count != got.count || strcmp(hash, wanted_hash))
+        if (!what[0] && (wanted_count != got.count || strcmp(hash, wanted_hash)))
             snprintf(what, sizeof(what), "%zu values hash to %s, expected %zu with %s", got.count, hash, wanted_count, wanted_hash);
     } else {
-        if (got.count != expected->count)
+        if (!what[0] && got.count != expected->count)
             snprintf(what, sizeof(what), "%zu values, expected %zu", got.count, expected->count);
         for (size_t i = 0; !what[0] && i < got.count; i++)
             if (strcmp(got.items[i], expected->items[i]))
@@ -344,21 +365,44 @@ static void run_file(const char *file)
     fclose(in);
 }
 
+static PGconn *connect_to_server(void)
+{
+    PGconn *c = PQconnectdb("");
+    if (PQstatus(c) != CONNECTION_OK) {
+        fprintf(stderr, "%s", PQerrorMessage(c));
+        exit(2);
+    }
+    PQclear(PQexec(c, "SET client_min_messages = error"));
+    return c;
+}
+
+static void set_workers(PGconn *c, int workers)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET max_parallel_workers_per_gather = %d", workers);
+    PGresult *result = PQexec(c, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK) {
+        fprintf(stderr, "%s", PQresultErrorMessage(result));
+        exit(2);
+    }
+    PQclear(result);
+}
+
 int main(int argc, char **argv)
 {
-    conn = PQconnectdb("");
-    if (PQstatus(conn) != CONNECTION_OK) {
-        fprintf(stderr, "%s", PQerrorMessage(conn));
-        return 2;
-    }
-    PQclear(PQexec(conn, "SET client_min_messages = error"));
+    conn = connect_to_server();
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-v"))
             verbose = true;
-        else
+        else if (!strcmp(argv[i], "-w") && i + 1 < argc) {
+            with_workers = connect_to_server();
+            set_workers(conn, 1);
+            set_workers(with_workers, atoi(argv[++i]));
+        } else
             run_file(argv[i]);
     }
-    printf("%ld records passed, %ld failed, %ld skipped\n", passed, failed, skipped);
+    printf("%ld records passed, %ld failed, %ld skipped%s\n", passed, failed, skipped, with_workers ? ", with one worker and with more" : "");
+    PQfinish(with_workers);
     PQfinish(conn);
     return failed != 0;
 }

@@ -10,6 +10,7 @@ struct folder {
     const struct aggregate *const *aggregates; const uint32_t *offsets; uint16_t count;   /* the ordered ones: where their states lie */
     uint32_t bytes;                      /* of all their states */
     const struct grain_run *grains;      /* what comes to the worker now: it folds within that, never across */
+    struct fold **spare;                 /* nodes to use again; NULL: none are kept */
 };
 /* Adds the states of a run that stands after everything that was pushed before. */
 enum status fold_push(const struct folder *, struct fold **stack, uint8_t level, uint64_t index, const uint8_t *states, struct arena *) MUST_CHECK;

@@ -1,17 +1,17 @@
-/* engine/exec/aggregate_deal.c - many groups: rows are dealt out by the hash of their key, then each partition is
- * aggregated by one worker (or one after another by the leader).
+/* engine/exec/aggregate_deal.c - many groups, several workers: rows are dealt out by the hash of their key, then each partition is
+ * aggregated by one worker.
  *
- * First the workers scan and put each row, with its grain and its place in it, into one of SPILL_PARTITIONS heaps (in memory up to
- * work_mem a worker, then on disk). Then they take the partitions: the rows of a partition, from all workers, in (grain, row) order, into a
- * table that no other partition shares a group with. So no group is in two tables, small tables stay in the cache, and states
- * that hang on order see their rows in it. What comes out is merged by first appearance. */
+ * First the workers scan and put of each row what the aggregate reads of it, with its place in the row order, into one of
+ * SPILL_PARTITIONS heaps (in memory up to work_mem a worker, then on disk). Then they take the partitions: the rows of a partition, from all
+ * workers, in (grain, row) order, into a table that no other partition shares a group with. So no group is in two tables, small
+ * tables stay in the cache, and states that hang on order see their rows in it. What comes out is merged by first appearance. */
 #include "engine/exec/aggregate_private.h"
 
 struct deal_local {
     struct local local;
-    struct evaluation *keys;
-    struct vector *key_vectors;
-    uint64_t *hashes, sequence;
+    struct evaluation *evaluation;
+    struct vector *outputs;
+    uint64_t *hashes, grain, sequence;
     struct spill_set set;
 };
 
@@ -20,33 +20,35 @@ static enum status deal_local(struct local *local)
     struct deal_local *l = (struct deal_local *)local;
     struct aggregate_node *n = (struct aggregate_node *)local->op;
     struct arena *arena = local->worker->number ? local->worker->arena : local->op->again;
-    l->key_vectors = arena_array(arena, struct vector, local->op->plan->group_count + 1u);
+    l->outputs = arena_array(arena, struct vector, n->output_count + 1u);
     l->hashes = arena_alloc(arena, BATCH_MAX * sizeof *l->hashes);
-    spill_set_open(&l->set, local->op->run, arena_open(arena, "dealt rows"), n->spill_types, (uint16_t)(local->op->plan->left->column_count + 2));
+    l->grain = UINT64_MAX;
+    spill_set_open(&l->set, local->op->run, arena_open(arena, "dealt rows"), n->row_types, (uint16_t)(n->row_columns + 1));
     l->set.keep_bytes = (uint64_t)local->op->run->work_mem;
-    return evaluation_open(n->keys, local->worker->run, arena, &l->keys);
+    return evaluation_open(n->program, local->worker->run, arena, &l->evaluation);
 }
 
 static enum status deal_take(struct local *local, const struct batch *batch)
 {
     struct deal_local *l = (struct deal_local *)local;
     struct aggregate_node *n = (struct aggregate_node *)local->op;
-    const struct plan *plan = local->op->plan;
-    uint16_t columns = plan->left->column_count, at;
     const row_pos *positions = batch->all_selected ? NULL : batch->selection;
-    enum status status = evaluation_run(l->keys, batch, l->key_vectors, &at);
+    uint16_t at;
+    enum status status = evaluation_run(l->evaluation, batch, l->outputs, &at);
     if (status)
         return status;
-    hash_columns(n->key_types, l->key_vectors, plan->group_count, positions, batch->selected_count, l->hashes);
-    struct vector out[columns + 2];
-    int64_t places[BATCH_MAX], grain = (int64_t)batch->grain;
-    memcpy(out, batch->columns, columns * sizeof *out);
+    hash_columns(n->key_types, l->outputs, local->op->plan->group_count, positions, batch->selected_count, l->hashes);
+    if (batch->grain != l->grain)
+        l->sequence = 0;
+    l->grain = batch->grain;
+    struct vector out[n->row_columns + 1];
+    uint64_t places[BATCH_MAX];
+    memcpy(out, n->keeps_input ? batch->columns : l->outputs, n->row_columns * sizeof *out);
     for (BATCH_EACH(batch, i))
-        places[i] = (int64_t)(l->sequence + i);
+        places[i] = row_place(l->grain, l->sequence + i);
     l->sequence += batch->row_count;
-    out[columns] = (struct vector){ .values = places, .width = 8 };
-    out[columns + 1] = (struct vector){ .values = &grain, .width = 8, .constant = true };
-    struct batch some = { .columns = out, .column_count = (uint16_t)(columns + 2), .row_count = batch->row_count };
+    out[n->row_columns] = (struct vector){ .values = places, .width = 8 };
+    struct batch some = { .columns = out, .column_count = (uint16_t)(n->row_columns + 1), .row_count = batch->row_count };
     return spill_set_add(&l->set, &some, positions, batch->selected_count, l->hashes);
 }
 
@@ -60,19 +62,20 @@ static enum status deal_combine(struct exec_node *op, struct local *local)
 
 static const struct sink_class deal_sink = { .name = "deal", .local_bytes = sizeof(struct deal_local), .local = deal_local, .take = deal_take, .combine = deal_combine, .parallel = true };
 
-struct dealing { struct aggregate_node *node; uint16_t workers; struct group_table *tables; };
+struct dealing { struct aggregate_node *node; uint16_t workers; struct group_list *lists; };
 
 static enum status take_partitions(void *context, uint16_t number, struct worker *worker)
 {
     struct dealing *d = context;
+    struct aggregate_node *n = d->node;
     enum status status = STATUS_OK;
     for (uint32_t p = number; p < SPILL_PARTITIONS && !status; p += d->workers) {
         struct aggregate_local *l;
-        status = aggregate_partition_run(d->node, worker, NULL, d->node->dealt, d->node->dealt_count, p, arena_open(worker->arena, "partition"), &l);
+        status = aggregate_partition_run(n, worker, NULL, n->dealt, n->dealt_count, p, arena_open(worker->arena, "partition"), &l);
         if (!status) {
-            d->tables[p] = l->tables[0];
-            /* the groups' keys lie in the local's own table, which stays */
-            aggregate_sort_groups(&d->tables[p]);
+            struct group_table *t = &l->tables[0];       /* stays, its keys too; numbers rise with the first rows */
+            d->lists[p] = (struct group_list){ .groups = arena_alloc(worker->arena, (t->count + 1) * sizeof(struct group)), .count = t->count };
+            aggregate_groups_of(n, t, 0, t->count, d->lists[p].groups);
         }
     }
     return status;
@@ -86,27 +89,17 @@ enum status aggregate_deal(struct local *local, uint16_t workers, uint64_t *batc
     n->dealt = NULL;
     n->dealt_count = 0;
     enum status status = pipeline_run(op->left, op, &deal_sink);
-    if (status)
-        return status;
     bool on_disk = false;
     for (uint32_t s = 0; s < n->dealt_count; s++)
         on_disk |= spill_set_on_disk(n->dealt[s]);
-    if (on_disk) {                       /* one partition at a time in memory, results through files */
+    if (!status && on_disk) {            /* one partition at a time in memory, results through files */
         status = aggregate_partitions_emit(local, 0, NULL, n->dealt, n->dealt_count, batches);
-    } else {
-        struct dealing d = { .node = n, .workers = workers < SPILL_PARTITIONS ? workers : SPILL_PARTITIONS, .tables = arena_array(arena, struct group_table, SPILL_PARTITIONS) };
-        struct group_tables tables = { d.tables, SPILL_PARTITIONS };
-        struct group_table all = {0};
-        if (workers > 1) {
-            status = workers_each(op->run, d.workers, take_partitions, &d);
-        } else {
-            struct worker leader = op->run->leader;
-            leader.arena = arena;
-            d.workers = 1;
-            status = take_partitions(&d, 0, &leader);
-        }
+    } else if (!status) {
+        struct dealing d = { .node = n, .workers = workers < SPILL_PARTITIONS ? workers : SPILL_PARTITIONS, .lists = arena_array(arena, struct group_list, SPILL_PARTITIONS) };
+        struct group_list all;
+        status = workers_each(op->run, d.workers, take_partitions, &d);
         if (!status) {
-            aggregate_merge(&tables, arena, &all);
+            aggregate_merge(d.lists, SPILL_PARTITIONS, arena, &all);
             status = aggregate_emit(local, &all, batches);
         }
     }

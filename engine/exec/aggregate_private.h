@@ -1,4 +1,4 @@
-/* engine/exec/aggregate_private.h - what aggregate.c and aggregate_spill.c share. */
+/* engine/exec/aggregate_private.h - what the files of the aggregate node share: its plan-time state, a worker's tables, and who calls what. */
 #ifndef ENGINE_EXEC_AGGREGATE_PRIVATE_H
 #define ENGINE_EXEC_AGGREGATE_PRIVATE_H
 
@@ -6,6 +6,20 @@
 #include "engine/exec/aggregate.h"
 #include "engine/exec/row_table.h"
 #include "engine/exec/spill.h"
+
+/* It hangs on the plan alone: what is chosen shows in the last bits of float sums. */
+#ifndef WIDE_GROUPS
+#define WIDE_GROUPS 2000
+#endif
+
+/* Where a row stands in the query's order: its grain, and its place in that. */
+#define PLACE_BITS 36
+static inline uint64_t row_place(uint64_t grain, uint64_t sequence)
+{
+    const uint64_t last = (1ULL << PLACE_BITS) - 1;
+    return grain << PLACE_BITS | (sequence < last ? sequence : last);
+}
+static inline uint64_t place_grain(uint64_t place) { return place >> PLACE_BITS; }
 
 struct call {                            /* one aggregate of the node */
     const struct aggregate_item *item;
@@ -21,61 +35,100 @@ struct aggregate_node {
     struct program *program;             /* group keys, then arguments */
     uint16_t output_count;
     struct call *calls; uint16_t call_count;
-    struct sql_type *key_types, *spill_types;
-    uint32_t exact_bytes, group_bytes;
-    struct folder folder;
+    struct sql_type *key_types;
+    uint32_t exact_bytes;                /* a group's states but for the ordered ones */
+    struct folder folder;                /* the ordered ones */
     uint16_t set_count;
-    uint16_t distinct_from;              /* of (set, group, arguments), what tells rows apart begins there */
-    bool serial;                         /* the leader alone aggregates */
-    bool keeps_rows;                     /* DISTINCT or ORDER BY inside */
+    bool in_order;                       /* rows of a group are taken one by one in their order: ORDER BY inside; or wide, and a state hangs on it */
+    bool has_distinct, has_sorted;
     struct aggregate_local **parts; uint32_t part_count;
-    /* many groups and several workers: rows are dealt out first (aggregate_deal.c) */
-    bool deals;
-    struct program *keys;
+    /* rows that are set aside (dealt out, or spilled): what the program made of them, or, when a FILTER has to see it, the input row;
+     * behind that its place */
+    bool keeps_input;
+    struct sql_type *row_types; uint16_t row_columns;
+    bool deals;                          /* many groups: with several workers, rows are dealt out first (aggregate_deal.c) */
     struct spill_set **dealt; uint32_t dealt_count;
 };
 
-/* Ordered states of a group, behind its exact ones. */
-struct part { uint64_t grain; struct fold *stack; bool live; uint8_t states[] __attribute__((aligned(16))); };
-struct group { uint8_t *states; uint64_t grain, sequence; const struct rows *rows; uint32_t row; };   /* rows, row: where its key lies */
+/* The groups that one worker met, by number; column by column. */
 struct group_table {
-    struct row_table rows;
-    struct group *groups; uint32_t group_count, group_capacity;
+    struct row_table rows;               /* their keys */
+    uint32_t count, capacity;
+    uint8_t *states;                     /* exact_bytes each */
+    uint64_t *places;                    /* of the first row */
+    /* ordered states: those of the grain at hand, and what is folded of earlier ones */
+    uint8_t *parts;                      /* folder.bytes each */
+    struct fold **stacks;
+    uint8_t *touched; uint32_t *touched_list, touched_count;   /* by the grain at hand */
     bool spilling;
     struct spill_set *spilled;           /* rows of groups that aren't in the table */
 };
+/* A group that is looked at by itself. */
+struct group { uint8_t *states; struct fold *stack; uint64_t place; const struct rows *rows; uint32_t row; };   /* rows, row: where its key lies */
+struct group_list { struct group *groups; uint32_t count, capacity; struct row_table rows; };
+
 struct call_local {
     struct evaluation *filter, *args;
     struct vector *arg_vectors;
-    struct sql_type *types; struct vector *columns;      /* set, group, arguments */
-    struct row_table seen;               /* DISTINCT */
-    struct rows kept;                    /* ORDER BY */
+    struct distinct_set *seen;           /* DISTINCT */
+    struct sorted_rows *kept;            /* ORDER BY */
 };
 struct aggregate_local {
     struct local local;
     struct arena *arena;
     struct folder folder;
+    struct fold *spare;
     struct evaluation *evaluation;
     struct group_table *tables;          /* by grouping set */
     struct vector *outputs, *keys;
-    uint32_t *entries; uint64_t *hashes;
-    uint8_t **bases; void **states;      /* by position: the group's states; one aggregate's state */
+    const struct vector *at_hand;        /* the program's outputs for this batch: ours, or the batch's own columns */
+    uint32_t *groups;                    /* by position: the row's group */
     struct call_local *call_locals;
-    uint64_t sequence, state_bytes, limit_bytes;
+    uint64_t grain, sequence;            /* of the next row */
+    uint64_t state_bytes, limit_bytes;
+    bool alone;                          /* no other worker meets its groups: DISTINCT can be decided at once */
     bool never_spill;
 };
 
+/* aggregate_group.c: rows into groups. */
 enum status aggregate_local_open(struct aggregate_local *, struct arena *) MUST_CHECK;
-enum status aggregate_batch(struct aggregate_local *, const struct batch *, const int64_t *sequences) MUST_CHECK;
+/* evaluated: the batch holds the program's outputs. places: by position; NULL: rows as they come from the input. */
+enum status aggregate_batch(struct aggregate_local *, const struct batch *, bool evaluated, const uint64_t *places) MUST_CHECK;
 enum status aggregate_done(struct local *) MUST_CHECK;
-enum status aggregate_join(struct aggregate_node *, struct arena *, struct group_table *into, struct group_table *from, uint32_t partition, uint32_t partition_count) MUST_CHECK;
-void        aggregate_sort_groups(struct group_table *);
-enum status aggregate_results(struct aggregate_node *, struct group *, uint16_t count, struct vector *columns, struct arena *) MUST_CHECK;
+enum status aggregate_take(struct local *, const struct batch *) MUST_CHECK;
+enum status aggregate_grain_end(struct local *, uint64_t grain) MUST_CHECK;
+/* Number of non-null rows of the arguments, into out. */
+uint16_t    aggregate_skip_nulls(const struct vector *args, uint16_t arg_count, const row_pos *rows, uint16_t count, row_pos *out);
 
-struct group_tables { struct group_table *tables; uint32_t count; };
-void        aggregate_merge(struct group_tables *, struct arena *, struct group_table *out);     /* sorted tables without common groups: by first appearance */
-int         aggregate_compare_groups(const void *, const void *);
-enum status aggregate_emit(struct local *, struct group_table *, uint64_t *batches) MUST_CHECK;
+/* aggregate_distinct.c: count(DISTINCT x). */
+enum status distinct_open(struct aggregate_local *, const struct call *, struct distinct_set **out) MUST_CHECK;
+/* Notes rows' arguments. Alone: fresh[] gets those that are new. */
+enum status distinct_add(struct aggregate_local *, const struct call *, struct distinct_set *, uint16_t set, const struct vector *args, const row_pos *rows, uint16_t count,
+                         row_pos *fresh, uint16_t *fresh_count) MUST_CHECK;
+/* Alone: what was set aside for want of memory. */
+enum status distinct_finish(struct aggregate_local *, uint16_t call) MUST_CHECK;
+/* Several workers: their sets together, into the states of the list's groups. maps[part][number] is the group's place in the list. */
+enum status distinct_unite(struct aggregate_node *, uint16_t call, uint16_t set, struct group_list *, uint32_t *const *maps) MUST_CHECK;
+uint64_t    distinct_bytes(const struct distinct_set *);
+
+/* aggregate_sorted.c: array_agg(x ORDER BY y). */
+struct sorted_rows *sorted_open(struct aggregate_local *, const struct call *);
+void        sorted_add(struct aggregate_local *, const struct call *, struct sorted_rows *, uint16_t set, const struct vector *args, const row_pos *rows, uint16_t count);
+enum status sorted_finish(struct aggregate_local *, uint16_t call) MUST_CHECK;
+
+/* aggregate_finish.c: groups of several tables together, in order, and out. */
+void        group_list_open(struct group_list *, struct aggregate_node *, struct arena *);
+/* Groups of the table (those whose hash falls into the partition; partition_count 1: all) join the list. map: see distinct_unite; may be NULL. */
+enum status aggregate_join(struct aggregate_node *, struct arena *, struct group_list *, struct group_table *, uint32_t partition, uint32_t partition_count, uint32_t *map) MUST_CHECK;
+void        aggregate_sort_groups(struct group_list *);
+/* Lists without common groups, each sorted: one, by place. */
+void        aggregate_merge(const struct group_list *lists, uint32_t count, struct arena *, struct group_list *out);
+void        aggregate_groups_of(struct aggregate_node *, struct group_table *, uint32_t from, uint32_t count, struct group *out);
+/* Keys, and results, of groups into columns that have room for nulls. */
+void        aggregate_keys(const struct aggregate_node *, const struct group *, uint16_t count, struct vector *columns);
+enum status aggregate_results(struct aggregate_node *, struct group *, uint16_t count, struct vector *columns, struct arena *) MUST_CHECK;
+enum status aggregate_emit(struct local *, struct group_list *, uint64_t *batches) MUST_CHECK;
+enum status aggregate_finalize(struct local *, uint64_t *batches) MUST_CHECK;
 
 /* aggregate_deal.c */
 enum status aggregate_deal(struct local *, uint16_t workers, uint64_t *batches) MUST_CHECK;
@@ -87,9 +140,9 @@ enum status aggregate_partition_run(struct aggregate_node *, struct worker *, st
                                     struct arena *, struct aggregate_local **out) MUST_CHECK;
 /* All partitions one after another, through files: what the sets and (parts) the workers' tables hold. */
 enum status aggregate_partitions_emit(struct local *, uint16_t set, struct worker *const *owners, struct spill_set *const *sets, uint32_t count, uint64_t *batches) MUST_CHECK;
-enum status aggregate_spill_begin(struct aggregate_local *, uint16_t set) MUST_CHECK;
-enum status aggregate_spill_rows(struct aggregate_local *, uint16_t set, const struct batch *, const row_pos *rows, uint16_t count, const uint32_t *entries,
-                                 uint64_t first_sequence, const int64_t *sequences) MUST_CHECK;
+void        aggregate_spill_begin(struct aggregate_local *, uint16_t set);
+enum status aggregate_spill_rows(struct aggregate_local *, uint16_t set, const struct batch *, const row_pos *rows, uint16_t count, const uint64_t *hashes, const uint32_t *entries,
+                                 const uint64_t *places) MUST_CHECK;
 enum status aggregate_spill_finish(struct local *, uint16_t set, uint64_t *batches) MUST_CHECK;
 
 #endif

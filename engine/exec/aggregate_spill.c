@@ -7,44 +7,81 @@
  * neither a value nor the order of the groups. */
 #include "engine/exec/aggregate_private.h"
 
-enum status aggregate_spill_begin(struct aggregate_local *l, uint16_t set)
+void aggregate_spill_begin(struct aggregate_local *l, uint16_t set)
 {
     struct aggregate_node *n = (struct aggregate_node *)l->local.op;
     struct group_table *t = &l->tables[set];
     t->spilling = true;
     t->spilled = arena_new(l->arena, struct spill_set);
-    spill_set_open(t->spilled, n->op.run, l->arena, n->spill_types, (uint16_t)(n->op.plan->left->column_count + 2));
-    return STATUS_OK;
+    spill_set_open(t->spilled, n->op.run, l->arena, n->row_types, (uint16_t)(n->row_columns + 1));
 }
 
-/* Rows whose group isn't in the table: their columns, their place within the grain, the grain. */
-enum status aggregate_spill_rows(struct aggregate_local *l, uint16_t set, const struct batch *batch, const row_pos *rows, uint16_t count, const uint32_t *entries,
-                                 uint64_t first_sequence, const int64_t *sequences)
+/* Rows whose group isn't in the table, with their places. */
+enum status aggregate_spill_rows(struct aggregate_local *l, uint16_t set, const struct batch *batch, const row_pos *rows, uint16_t count, const uint64_t *hashes, const uint32_t *entries,
+                                 const uint64_t *places)
 {
     struct aggregate_node *n = (struct aggregate_node *)l->local.op;
-    uint16_t columns = n->op.plan->left->column_count, m = 0;
-    struct vector out[columns + 2];
-    int64_t places[BATCH_MAX], grain = (int64_t)batch->grain;
-    uint64_t hashes[BATCH_MAX];
+    uint16_t m = 0;
+    struct vector out[n->row_columns + 1];
+    uint64_t made[BATCH_MAX], chosen_hashes[BATCH_MAX];
     row_pos chosen[BATCH_MAX];
-    memcpy(out, batch->columns, columns * sizeof *out);
-    out[columns] = (struct vector){ .values = places, .width = 8 };
-    out[columns + 1] = (struct vector){ .values = &grain, .width = 8, .constant = true };
+    memcpy(out, n->keeps_input ? batch->columns : l->at_hand, n->row_columns * sizeof *out);
     for (uint16_t k = 0; k < count; k++) {
         uint16_t i = rows ? rows[k] : k;
-        if (entries[k] != UINT32_MAX)
+        if (entries[k] != ROW_TABLE_NONE)
             continue;
-        places[i] = sequences ? sequences[i] : (int64_t)(first_sequence + i);
-        hashes[m] = l->hashes[k];
+        made[i] = places ? places[i] : row_place(batch->grain, l->sequence + i);
+        chosen_hashes[m] = hashes[k];
         chosen[m++] = i;
     }
-    struct batch some = { .columns = out, .column_count = (uint16_t)(columns + 2), .row_count = batch->row_count };
-    return spill_set_add(l->tables[set].spilled, &some, chosen, m, hashes);
+    out[n->row_columns] = (struct vector){ .values = made, .width = 8 };
+    struct batch some = { .columns = out, .column_count = (uint16_t)(n->row_columns + 1), .row_count = batch->row_count };
+    return spill_set_add(l->tables[set].spilled, &some, chosen, m, chosen_hashes);
 }
 
 /* One worker's rows of a partition, read in order: `at` is the first row not taken. */
 struct source { struct spill_set_reader reader; struct batch batch; uint16_t at; bool end; };
-static uint64_t grain_at(const struct source *s) { return ((const uint64_t *)s->batch.columns[s->batch.column_count - 1].values)[s->at]; }
+static const uint64_t *places_of(const struct source *s) { return s->batch.columns[s->batch.column_count - 1].values; }
+static uint64_t grain_at(const struct source *s) { return place_grain(places_of(s)[s->at]); }
+
+/* The source whose next row comes first, and *limit: its rows before that grain come before all others'. */
+static struct source *next_source(struct source *sources, uint32_t count, uint64_t *limit)
+{
+    struct source *next = NULL;
+    *limit = UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        if (sources[i].end)
+            continue;
+        uint64_t grain = grain_at(&sources[i]);
+        if (!next || grain < grain_at(next)) {
+            *limit = next ? grain_at(next) : UINT64_MAX;
+            next = &sources[i];
+        } else if (grain < *limit) {
+            *limit = grain;
+        }
+    }
+    return next;
+}
+
+/* The next rows of a source, up to the limit: those of one grain where ordered states have to see it. */
+static enum status take_rows(struct aggregate_local *l, struct source *s, uint64_t limit)
+{
+    struct aggregate_node *n = (struct aggregate_node *)l->local.op;
+    const uint64_t *places = places_of(s);
+    struct batch batch = s->batch;
+    row_pos positions[ROWS_CHUNK];
+    uint16_t m = 0;
+    batch.grain = grain_at(s);
+    if (n->folder.count || batch.grain + 1 > limit)
+        limit = batch.grain + 1;
+    for (; s->at < batch.row_count && place_grain(places[s->at]) < limit; s->at++)
+        positions[m++] = s->at;
+    batch.column_count--;
+    batch.selection = positions;
+    batch.selected_count = m;
+    batch.all_selected = m == batch.row_count;
+    return aggregate_batch(l, &batch, !n->keeps_input, places);
+}
 
 enum status aggregate_partition_run(struct aggregate_node *n, struct worker *worker, struct worker *const *owners, struct spill_set *const *sets, uint32_t set_count, uint32_t partition,
                                     struct arena *arena, struct aggregate_local **out)
@@ -55,7 +92,7 @@ enum status aggregate_partition_run(struct aggregate_node *n, struct worker *wor
     *mine = *worker;
     mine->grains = ALL_GRAINS;
     l->local = (struct local){ .op = &n->op, .worker = mine };
-    l->never_spill = true;
+    l->never_spill = l->alone = true;
     *out = l;
     enum status status = aggregate_local_open(l, arena);
     for (uint32_t p = 0; p < set_count && !status; p++) {
@@ -64,27 +101,13 @@ enum status aggregate_partition_run(struct aggregate_node *n, struct worker *wor
         status = spill_set_read(&s->reader, &s->batch, &s->end);
     }
     while (!status) {
-        struct source *next = NULL;
-        for (uint32_t i = 0; i < set_count; i++)
-            if (!sources[i].end && (!next || grain_at(&sources[i]) < grain_at(next)))
-                next = &sources[i];
+        uint64_t limit;
+        struct source *next = next_source(sources, set_count, &limit);
         if (!next)
             break;
-        /* the rows of one grain */
-        struct batch batch = next->batch;
-        row_pos positions[ROWS_CHUNK];
-        uint16_t m = 0;
-        batch.grain = grain_at(next);
         if (owners)
-            mine->grains = worker_run_of(owners[next - sources], batch.grain);
-        for (; next->at < batch.row_count && grain_at(next) == batch.grain; next->at++)
-            positions[m++] = next->at;
-        const int64_t *places = batch.columns[batch.column_count - 2].values;
-        batch.column_count = (uint16_t)(batch.column_count - 2);
-        batch.selection = positions;
-        batch.selected_count = m;
-        batch.all_selected = false;
-        status = aggregate_batch(l, &batch, places);
+            mine->grains = worker_run_of(owners[next - sources], grain_at(next));
+        status = take_rows(l, next, limit);
         if (!status)
             status = run_check(worker);
         if (!status && next->at == next->batch.row_count) {
@@ -92,50 +115,40 @@ enum status aggregate_partition_run(struct aggregate_node *n, struct worker *wor
             status = spill_set_read(&next->reader, &next->batch, &next->end);
         }
     }
-    if (!status)
-        status = aggregate_done(&l->local);
-    return status;
+    return status ? status : aggregate_done(&l->local);
 }
 
 struct result_stream { struct spill_reader reader; struct batch batch; uint16_t at; bool end; };
 
-static enum status results_write(struct local *local, struct group_table *t, struct arena *arena, struct spill_file **out)
+static enum status results_write(struct local *local, struct group_list *list, struct arena *arena, struct spill_file **out)
 {
     struct aggregate_node *n = (struct aggregate_node *)local->op;
     const struct plan *plan = local->op->plan;
     uint16_t columns = (uint16_t)(plan->group_count + n->call_count);
-    struct sql_type *types = arena_array(local->op->again, struct sql_type, columns + 2u);
+    struct sql_type *types = arena_array(local->op->again, struct sql_type, columns + 1u);
     memcpy(types, plan->types, columns * sizeof *types);
-    types[columns] = types[columns + 1] = type_make(OID_INT8, -1);
-    enum status status = spill_open(local->op->run, types, (uint16_t)(columns + 2), out);
-    struct vector *v = arena_array(arena, struct vector, columns + 2u);
-    for (uint16_t c = 0; c < columns + 2; c++)
+    types[columns] = type_make(OID_INT8, -1);
+    enum status status = spill_open(local->op->run, types, (uint16_t)(columns + 1), out);
+    struct vector *v = arena_array(arena, struct vector, columns + 1u);
+    for (uint16_t c = 0; c < columns + 1; c++)
         vector_make(&v[c], arena, types[c].width, BATCH_ROWS);
-    v[columns].nulls = v[columns + 1].nulls = NULL;
+    v[columns].nulls = NULL;
     struct arena *bytes = arena_open(arena, "results");
-    for (uint32_t from = 0; from < t->group_count && !status; from += BATCH_ROWS) {
-        uint16_t count = (uint16_t)(t->group_count - from < BATCH_ROWS ? t->group_count - from : BATCH_ROWS);
+    for (uint32_t from = 0; from < list->count && !status; from += BATCH_ROWS) {
+        uint16_t count = (uint16_t)(list->count - from < BATCH_ROWS ? list->count - from : BATCH_ROWS);
         arena_reset(bytes);
-        status = aggregate_results(n, t->groups + from, count, v, bytes);
-        for (uint16_t k = 0; k < count; k++) {
-            ((uint64_t *)v[columns].values)[k] = t->groups[from + k].grain;
-            ((uint64_t *)v[columns + 1].values)[k] = t->groups[from + k].sequence;
-        }
-        struct batch batch = { .columns = v, .column_count = (uint16_t)(columns + 2), .row_count = count, .selected_count = count, .all_selected = true };
+        aggregate_keys(n, list->groups + from, count, v);
+        status = aggregate_results(n, list->groups + from, count, v + plan->group_count, bytes);
+        for (uint16_t k = 0; k < count; k++)
+            ((uint64_t *)v[columns].values)[k] = list->groups[from + k].place;
+        struct batch batch = { .columns = v, .column_count = (uint16_t)(columns + 1), .row_count = count, .selected_count = count, .all_selected = true };
         if (!status)
             status = spill_write(*out, &batch);
     }
     return status;
 }
 
-static bool stream_before(const struct result_stream *a, const struct result_stream *b)
-{
-    uint16_t c = (uint16_t)(a->batch.column_count - 2);
-    uint64_t x = ((uint64_t *)a->batch.columns[c].values)[a->at], y = ((uint64_t *)b->batch.columns[c].values)[b->at];
-    if (x != y)
-        return x < y;
-    return ((uint64_t *)a->batch.columns[c + 1].values)[a->at] < ((uint64_t *)b->batch.columns[c + 1].values)[b->at];
-}
+static uint64_t stream_place(const struct result_stream *s) { return ((const uint64_t *)s->batch.columns[s->batch.column_count - 1].values)[s->at]; }
 
 enum status aggregate_spill_finish(struct local *local, uint16_t set, uint64_t *batches)
 {
@@ -163,13 +176,13 @@ enum status aggregate_partitions_emit(struct local *local, uint16_t set, struct 
     for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
         struct arena *arena = arena_open(NULL, "partition");
         struct aggregate_local *spilled;
-        struct group_table *all = arena_new(arena, struct group_table);
-        row_table_open(&all->rows, arena, n->key_types, plan->group_count);
+        struct group_list *all = arena_new(arena, struct group_list);
+        group_list_open(all, n, arena);
         status = aggregate_partition_run(n, local->worker, owners, sets, set_count, p, arena, &spilled);
         if (!status)
-            status = aggregate_join(n, arena, all, &spilled->tables[n->part_count ? set : 0], 0, 1);
+            status = aggregate_join(n, arena, all, &spilled->tables[set], 0, 1, NULL);
         for (uint32_t w = 0; w < n->part_count && !status; w++)
-            status = aggregate_join(n, arena, all, &n->parts[w]->tables[set], p, SPILL_PARTITIONS);
+            status = aggregate_join(n, arena, all, &n->parts[w]->tables[set], p, SPILL_PARTITIONS, NULL);
         if (!status) {
             aggregate_sort_groups(all);
             status = results_write(local, all, arena, &results[p]);
@@ -192,7 +205,7 @@ enum status aggregate_partitions_emit(struct local *local, uint16_t set, struct 
     while (!status) {
         struct result_stream *next = NULL;
         for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
-            if (!streams[p].end && (!next || stream_before(&streams[p], next)))
+            if (!streams[p].end && (!next || stream_place(&streams[p]) < stream_place(next)))
                 next = &streams[p];
         if (next)
             rows_append_some(&rows, &next->batch, &next->at, 1);

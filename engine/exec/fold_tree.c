@@ -25,6 +25,10 @@ static enum status fold_up(const struct folder *f, struct fold **stack, struct a
             if (status)
                 return status;
         }
+        if (f->spare) {
+            top->below = *f->spare;
+            *f->spare = top;
+        }
         *stack = top = left;
     }
     top->level++;
@@ -40,7 +44,11 @@ enum status fold_push(const struct folder *f, struct fold **stack, uint8_t level
         if (status)
             return status;
     }
-    struct fold *leaf = arena_alloc(arena, sizeof *leaf + f->bytes);
+    struct fold *leaf = f->spare ? *f->spare : NULL;
+    if (leaf)
+        *f->spare = leaf->below;
+    else
+        leaf = arena_alloc(arena, sizeof *leaf + f->bytes);
     *leaf = (struct fold){ .below = *stack, .index = index, .level = level };
     memcpy(leaf->states, states, f->bytes);
     *stack = leaf;

@@ -11,13 +11,12 @@ struct set_node {
     uint64_t *counts; uint32_t capacity;     /* by row number: how many of it are left on the right */
     bool *shown;                         /* handed on already (without ALL) */
 };
-struct set_local { struct local local; uint64_t *hashes; uint32_t *entries; };
+struct set_local { struct local local; uint32_t *entries; };
 
 static enum status set_local(struct local *local)
 {
     struct set_local *l = (struct set_local *)local;
     struct arena *arena = local->op->again;
-    l->hashes = arena_alloc(arena, BATCH_MAX * sizeof *l->hashes);
     l->entries = arena_alloc(arena, BATCH_MAX * sizeof *l->entries);
     return STATUS_OK;
 }
@@ -25,10 +24,8 @@ static enum status set_local(struct local *local)
 static void number_rows(struct set_local *l, const struct batch *batch)
 {
     struct set_node *n = (struct set_node *)l->local.op;
-    const struct plan *plan = n->op.plan;
     const row_pos *positions = batch->all_selected ? NULL : batch->selection;
-    hash_columns(plan->types, batch->columns, plan->column_count, positions, batch->selected_count, l->hashes);
-    row_table_add(&n->table, batch, positions, batch->selected_count, l->hashes, l->entries);
+    row_table_add(&n->table, batch, positions, batch->selected_count, NULL, l->entries);
     uint32_t count = row_table_count(&n->table);
     if (count > n->capacity) {
         uint32_t capacity = n->capacity ? n->capacity * 2 : 64;

@@ -20,9 +20,26 @@ struct float_sum { double sum; int64_t count; };
 /* T is the column's type, S the sum's. One state at a time adds in a tight loop, in row order, and is walked again only
  * when the sum left the finite numbers. */
 #define FLOAT_SUM(NAME, T, S) \
-    UPDATE(NAME##_slow, struct float_sum, const T x = VECTOR(T, &c->args[0], i); const S now = (S)s->sum + (S)x; \
-           if (isinf(now) && !isinf(x) && !isinf(s->sum)) FAIL(overflow()); s->sum = (double)now; s->count++) \
-    static enum status NAME##_update(struct aggregate_call *c) { return NAME##_slow_update(c); } \
+    static enum status NAME##_slow_one(struct aggregate_call *c, void *state) \
+    { \
+        struct float_sum *s = state; \
+        for (KERNEL_ROWS(c, i)) { \
+            const T x = VECTOR(T, &c->args[0], i); \
+            const S now = (S)s->sum + (S)x; \
+            if (isinf(now) && !isinf(x) && !isinf(s->sum)) \
+                FAIL(overflow()); \
+            s->sum = (double)now; \
+            s->count++; \
+        } \
+        return STATUS_OK; \
+    } \
+    static enum status NAME##_update(struct aggregate_call *c) \
+    { \
+        GROUPED_LOOP(struct float_sum, T, const S now = (S)s->sum + (S)x; \
+                     if (__builtin_expect(isinf(now) && !isinf(x) && !isinf(s->sum), 0)) FAIL(overflow()); \
+                     s->sum = (double)now; s->count++); \
+        return STATUS_OK; \
+    } \
     static enum status NAME##_update_one(struct aggregate_call *c, void *state) \
     { \
         struct float_sum *s = state; \
@@ -34,7 +51,7 @@ struct float_sum { double sum; int64_t count; };
         else \
             for (uint16_t n = 0; n < c->count; n++) sum += (S)values[n & mask]; \
         if (!isfinite(sum)) \
-            return NAME##_slow_update_one(c, state); \
+            return NAME##_slow_one(c, state); \
         s->sum = (double)sum; \
         s->count += c->count; \
         return STATUS_OK; \

@@ -10,8 +10,14 @@ KERNELS_FAST
 struct count { int64_t n; };
 static enum status count_update(struct aggregate_call *c)
 {
-    for (KERNEL_ROWS(c, i))
-        ((struct count *)c->states[i])->n++;
+    uint8_t *const base = c->base;
+    const size_t stride = c->stride;
+    if (c->selection)
+        for (size_t n = 0; n < c->count; n++)
+            ((struct count *)(void *)(base + c->groups[c->selection[n]] * stride))->n++;
+    else
+        for (size_t i = 0; i < c->count; i++)
+            ((struct count *)(void *)(base + c->groups[i] * stride))->n++;
     return STATUS_OK;
 }
 static enum status count_update_one(struct aggregate_call *c, void *state)
@@ -123,7 +129,7 @@ static void extreme_one(struct aggregate_call *c, struct extreme *s, int wanted)
 
 #define GROUPED(T) \
     for (KERNEL_ROWS(c, i)) { \
-        struct extreme *s = c->states[i]; \
+        struct extreme *s = aggregate_state(c, i); \
         T x = VECTOR(T, v, i), now; \
         memcpy(&now, &s->value.i16, sizeof now); \
         if (!s->any || (wanted < 0 ? x < now : x > now)) { \
@@ -149,7 +155,7 @@ static void extreme_grouped(struct aggregate_call *c, int wanted)
     default: break;
     }
     for (KERNEL_ROWS(c, i))
-        consider(c->states[i], type, v, i, wanted, c->arena);
+        consider(aggregate_state(c, i), type, v, i, wanted, c->arena);
 }
 
 static void extreme_combine(struct extreme *into, const struct extreme *from, int wanted, struct arena *arena)

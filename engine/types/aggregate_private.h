@@ -24,7 +24,7 @@ VARIANCE_AGGREGATES(X)
 #define UPDATE(NAME, S, ...) \
     static enum status NAME##_update(struct aggregate_call *c) \
     { \
-        for (KERNEL_ROWS(c, i)) { S *s = c->states[i]; __VA_ARGS__; } \
+        for (KERNEL_ROWS(c, i)) { S *s = aggregate_state(c, i); __VA_ARGS__; } \
         return STATUS_OK; \
     } \
     static enum status NAME##_update_one(struct aggregate_call *c, void *state) \
@@ -33,6 +33,20 @@ VARIANCE_AGGREGATES(X)
         for (KERNEL_ROWS(c, i)) { __VA_ARGS__; } \
         return STATUS_OK; \
     }
+/* The hot ones: BODY on (S *s, T x) for each selected row. */
+#define GROUPED_LOOP(S, T, ...) \
+    do { \
+        uint8_t *const base_ = c->base; \
+        const size_t stride_ = c->stride; \
+        const uint32_t *const groups_ = c->groups; \
+        const T *const values_ = c->args[0].values; \
+        const size_t mask_ = VECTOR_MASK(&c->args[0]); \
+        if (c->selection) \
+            for (size_t n_ = 0; n_ < c->count; n_++) { \
+                const size_t i = c->selection[n_]; S *s = (S *)(void *)(base_ + groups_[i] * stride_); const T x = values_[i & mask_]; __VA_ARGS__; } \
+        else \
+            for (size_t i = 0; i < c->count; i++) { S *s = (S *)(void *)(base_ + groups_[i] * stride_); const T x = values_[i & mask_]; __VA_ARGS__; } \
+    } while (0)
 #define AGGREGATE(NAME, FUNCTIONS, FINISH, S, STRICT, ORDERED) \
     const struct aggregate aggregate_##NAME = {.state_bytes = sizeof(S), .ordered = ORDERED, .strict = STRICT, .update = FUNCTIONS##_update, \
         .update_one = FUNCTIONS##_update_one, .combine = FUNCTIONS##_combine, .finish = FINISH};

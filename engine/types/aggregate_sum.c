@@ -26,11 +26,11 @@ static enum status small_finish(const void *state, struct sql_type result, struc
 #define SMALL_SUM(NAME, T) \
     static enum status NAME##_update(struct aggregate_call *c) \
     { \
-        for (KERNEL_ROWS(c, i)) { \
-            struct small_sum *s = c->states[i]; \
-            if (__builtin_add_overflow(s->sum, (int64_t)VECTOR(T, &c->args[0], i), &s->sum)) \
-                FAIL(error_set(STATUS_OUT_OF_RANGE, "bigint out of range")); \
-            s->any = true; \
+        bool overflow = false; \
+        GROUPED_LOOP(struct small_sum, T, overflow |= __builtin_add_overflow(s->sum, (int64_t)x, &s->sum); s->any = true); \
+        if (overflow) { \
+            *c->error_at = 0; \
+            return error_set(STATUS_OUT_OF_RANGE, "bigint out of range"); \
         } \
         return STATUS_OK; \
     } \
@@ -144,10 +144,23 @@ static enum status exact_avg_finish(const void *state, struct sql_type result, s
     return give(&q, result, arena, out);
 }
 
+/* Values of 64 bits never carry out of 128. */
+static inline void exact_add(struct wide_sum *s, int64_t x)
+{
+    s->low += (unsigned __int128)(__int128)x;
+    s->high = (int64_t)((__int128)s->low >> 127);
+}
 /* Batches of 64-bit values add up in an int128 without carry. */
 #define EXACT(NAME, T, SCALE, IS_NAN) \
     UPDATE(NAME##_slow, struct exact, const T x = VECTOR(T, &c->args[0], i); s->count++; s->scale = (SCALE); if (IS_NAN) s->nans++; else wide_add(&s->sum, x)) \
-    static enum status NAME##_update(struct aggregate_call *c) { return NAME##_slow_update(c); } \
+    static enum status NAME##_update(struct aggregate_call *c) \
+    { \
+        if (sizeof(T) > 8) \
+            return NAME##_slow_update(c); \
+        GROUPED_LOOP(struct exact, T, s->count++; s->scale = (SCALE); \
+                     if (IS_NAN) s->nans++; else exact_add(&s->sum, (int64_t)x)); \
+        return STATUS_OK; \
+    } \
     static enum status NAME##_update_one(struct aggregate_call *c, void *state) \
     { \
         struct exact *s = state; \

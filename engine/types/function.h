@@ -85,15 +85,16 @@ const struct function *cast_find(uint32_t from, uint32_t to, enum cast_context, 
 /* Length coercion to (oid, typmod) of a value already of that type: varchar(n), bpchar(n), numeric(p,s), timestamp(p). NULL when none is needed. */
 const struct function *cast_length(struct sql_type to, bool explicit_cast);
 
-/* Aggregates: one state a group. States are fixed-size PODs (plus arena memory); update is vectorised over (state pointer, row).
+/* Aggregates: one state a group. States are fixed-size PODs (plus arena memory) that may be moved; update is vectorised over the rows of a batch.
  * Float states are combined along the fixed tree by the caller; exact states in any order. */
 struct aggregate_call {
-    void   **states;                     /* states[i] for position i of the batch (only selected ones are valid) */
+    uint8_t *base; uint32_t stride; const uint32_t *groups;   /* the state of the row at position i: base + groups[i] * stride (only selected ones are valid) */
     const struct vector *args; const struct sql_type *arg_types; uint16_t arg_count;
     const row_pos *selection; uint16_t count;
     struct arena *arena;                 /* lives as long as the states */
     const void *data; uint16_t *error_at;
 };
+static inline void *aggregate_state(const struct aggregate_call *c, size_t i) { return c->base + (size_t)c->groups[i] * c->stride; }
 struct aggregate {
     const struct function *function;     /* kind FUNCTION_AGGREGATE, in the registry above */
     uint32_t state_bytes;                /* zeroed at start; min alignment 16 */

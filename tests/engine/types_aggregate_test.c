@@ -38,18 +38,19 @@ static const struct aggregate *find(const char *name, struct sql_type type, stru
 
 static char *run(const struct aggregate *a, struct sql_type type, struct sql_type result, struct vector *v, int count, int split, bool by_row, struct arena *arena)
 {
-    void *states[2] = {arena_zero(arena, a->state_bytes), arena_zero(arena, a->state_bytes)};
+    uint32_t stride = (a->state_bytes + 15) & ~15u, groups[8];
+    uint8_t *both = arena_zero(arena, 2 * (size_t)stride);
+    void *states[2] = {both, both + stride};
     row_pos selection[8];
-    void *row_states[8];
     uint16_t error_at = 0;
     for (int half = 0; half < 2; half++) {
         uint16_t n = 0;
         for (int i = half ? split : 0; i < (half ? count : split); i++)
             if (!a->strict || !vector_null(v, (size_t)i)) {
-                row_states[i] = states[half];
+                groups[i] = (uint32_t)half;
                 selection[n++] = (row_pos)i;
             }
-        struct aggregate_call c = {.states = row_states, .args = v, .arg_types = &type, .arg_count = 1, .selection = selection, .count = n, .arena = arena, .error_at = &error_at};
+        struct aggregate_call c = {.base = both, .stride = stride, .groups = groups, .args = v, .arg_types = &type, .arg_count = 1, .selection = selection, .count = n, .arena = arena, .error_at = &error_at};
         enum status s = by_row ? a->update(&c) : a->update_one(&c, states[half]);
         if (s)
             return error_current()->message;

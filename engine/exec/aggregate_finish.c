@@ -1,0 +1,380 @@
+/* engine/exec/aggregate_finish.c - the end of an aggregate: the workers' tables become one, groups come in the order of their first rows, and go out.
+ *
+ * One table needs nothing of that: its numbers rise with the first rows. Of several, a group that is in more than one takes the
+ * earliest first row (the key shown is that row's), exact states are combined, and the runs of ordered states are put in order of their
+ * grains. Many groups are brought together by partition of the key's hash, in the workers, and the partitions are merged. */
+#include <stdlib.h>
+#include "engine/exec/aggregate_private.h"
+
+#ifndef JOIN_BY_PARTITION
+#define JOIN_BY_PARTITION 20000
+#endif
+
+/* ---- bringing tables together ---- */
+
+void group_list_open(struct group_list *list, struct aggregate_node *n, struct arena *arena)
+{
+    *list = (struct group_list){0};
+    row_table_open(&list->rows, arena, n->key_types, n->op.plan->group_count);
+}
+
+static struct group *list_add(struct group_list *list, struct arena *arena)
+{
+    if (list->count == list->capacity) {
+        uint32_t capacity = list->capacity ? list->capacity * 2 : 64;
+        list->groups = arena_grow(arena, list->groups, list->capacity * sizeof *list->groups, capacity * sizeof *list->groups);
+        list->capacity = capacity;
+    }
+    return &list->groups[list->count++];
+}
+
+void aggregate_groups_of(struct aggregate_node *n, struct group_table *t, uint32_t from, uint32_t count, struct group *out)
+{
+    for (uint32_t k = 0; k < count; k++)
+        out[k] = (struct group){ .states = t->states + (size_t)(from + k) * n->exact_bytes, .stack = n->folder.count ? t->stacks[from + k] : NULL, .place = t->places[from + k],
+                                 .rows = &t->rows.keys, .row = from + k };
+}
+
+/* Group `from` joins. Its runs of ordered states are put on the list, in any order. */
+static enum status group_join(struct aggregate_node *n, struct arena *arena, struct group *into, const struct group *from)
+{
+    for (uint16_t a = 0; a < n->call_count; a++) {
+        struct call *c = &n->calls[a];
+        if (c->ordered)
+            continue;
+        enum status status = c->aggregate->combine(into->states + c->offset, from->states + c->offset, arena);
+        if (status)
+            return status;
+    }
+    struct fold *last = from->stack;
+    while (last && last->below)
+        last = last->below;
+    if (last) {
+        last->below = into->stack;
+        into->stack = from->stack;
+    }
+    if (from->place < into->place) {
+        into->place = from->place;
+        into->rows = from->rows;
+        into->row = from->row;
+    }
+    return STATUS_OK;
+}
+
+enum status aggregate_join(struct aggregate_node *n, struct arena *arena, struct group_list *list, struct group_table *t, uint32_t partition, uint32_t partition_count, uint32_t *map)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t from = 0; from < t->count && !status; from += ROWS_CHUNK) {
+        struct batch keys;
+        row_pos rows[ROWS_CHUNK];
+        uint64_t hashes[ROWS_CHUNK];
+        uint32_t entries[ROWS_CHUNK];
+        uint16_t count = 0;
+        rows_chunk(&t->rows.keys, from / ROWS_CHUNK, &keys);
+        if (partition_count > 1)
+            hash_columns(n->key_types, keys.columns, keys.column_count, NULL, keys.row_count, hashes);
+        for (uint16_t k = 0; k < keys.row_count; k++) {
+            rows[count] = k;
+            count = (uint16_t)(count + (partition_count == 1 || spill_partition(hashes[k]) == partition));
+        }
+        row_table_add(&list->rows, &keys, rows, count, NULL, entries);
+        for (uint16_t k = 0; k < count && !status; k++) {
+            struct group group;
+            aggregate_groups_of(n, t, from + rows[k], 1, &group);
+            if (entries[k] == list->count)
+                *list_add(list, arena) = group;
+            else
+                status = group_join(n, arena, &list->groups[entries[k]], &group);
+            if (map)
+                map[from + rows[k]] = entries[k];
+        }
+    }
+    return status;
+}
+
+struct joining { struct aggregate_node *node; uint16_t set, workers; struct group_list *lists; };
+
+static enum status join_partitions(void *context, uint16_t number, struct worker *worker)
+{
+    struct joining *j = context;
+    struct aggregate_node *n = j->node;
+    enum status status = STATUS_OK;
+    for (uint32_t p = number; p < SPILL_PARTITIONS && !status; p += j->workers) {
+        group_list_open(&j->lists[p], n, worker->arena);
+        for (uint32_t w = 0; w < n->part_count && !status; w++)
+            status = aggregate_join(n, worker->arena, &j->lists[p], &n->parts[w]->tables[j->set], p, SPILL_PARTITIONS, NULL);
+        if (!status)
+            status = run_check(worker);
+        aggregate_sort_groups(&j->lists[p]);
+    }
+    return status;
+}
+
+static enum status join_by_partition(struct aggregate_node *n, uint16_t set, struct group_list *out)
+{
+    struct joining j = { .node = n, .set = set, .workers = (uint16_t)(n->part_count < SPILL_PARTITIONS ? n->part_count : SPILL_PARTITIONS),
+                         .lists = arena_array(n->op.again, struct group_list, SPILL_PARTITIONS) };
+    enum status status = workers_each(n->op.run, j.workers, join_partitions, &j);
+    if (!status)
+        aggregate_merge(j.lists, SPILL_PARTITIONS, n->op.again, out);
+    return status;
+}
+
+/* All groups into one list; then what hangs on all of a group's rows: its distinct values. */
+static enum status join_tables(struct aggregate_node *n, uint16_t set, struct group_list *out)
+{
+    struct arena *arena = n->op.again;
+    uint32_t **maps = arena_array(arena, uint32_t *, n->part_count + 1);
+    uint64_t total = 0;
+    enum status status = STATUS_OK;
+    for (uint32_t p = 0; p < n->part_count; p++)
+        total += n->parts[p]->tables[set].count;
+    if (total >= JOIN_BY_PARTITION && !n->has_distinct && workers_available())
+        return join_by_partition(n, set, out);
+    group_list_open(out, n, arena);
+    for (uint32_t p = 0; p < n->part_count && !status; p++) {
+        if (n->has_distinct)
+            maps[p] = arena_array(arena, uint32_t, n->parts[p]->tables[set].count + 1);
+        status = aggregate_join(n, arena, out, &n->parts[p]->tables[set], 0, 1, maps[p]);
+    }
+    for (uint16_t a = 0; a < n->call_count && !status; a++)
+        if (n->calls[a].distinct)
+            status = distinct_unite(n, a, set, out, maps);
+    aggregate_sort_groups(out);
+    return status;
+}
+
+/* ---- order ---- */
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+void aggregate_sort_groups(struct group_list *list)
+{
+    bool risen = true;
+    for (uint32_t g = 1; g < list->count && risen; g++)
+        risen = list->groups[g - 1].place <= list->groups[g].place;
+    if (!risen)
+        qsort(list->groups, list->count, sizeof *list->groups, compare_groups);
+}
+
+/* A heap of lists, the one whose next group comes first on top. */
+struct merging { const struct group *next, *end; };
+static void sift(struct merging *heap, uint32_t count, uint32_t at)
+{
+    struct merging m = heap[at];
+    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && heap[child + 1].next->place < heap[child].next->place)
+            child++;
+        if (m.next->place <= heap[child].next->place)
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = m;
+}
+
+void aggregate_merge(const struct group_list *lists, uint32_t count, struct arena *arena, struct group_list *out)
+{
+    struct merging *heap = arena_array(arena, struct merging, count + 1);
+    uint32_t n = 0;
+    uint64_t total = 0;
+    for (uint32_t p = 0; p < count; p++) {
+        total += lists[p].count;
+        if (lists[p].count)
+            heap[n++] = (struct merging){ lists[p].groups, lists[p].groups + lists[p].count };
+    }
+    *out = (struct group_list){ .groups = arena_alloc(arena, (total + 1) * sizeof *out->groups) };
+    for (uint32_t i = n / 2; i-- > 0;)
+        sift(heap, n, i);
+    while (n) {
+        out->groups[out->count++] = *heap->next++;
+        if (heap->next == heap->end)
+            heap[0] = heap[--n];
+        if (n)
+            sift(heap, n, 0);
+    }
+}
+
+/* ---- results ---- */
+
+static int compare_folds(const void *a, const void *b)
+{
+    const struct fold *x = *(struct fold *const *)a, *y = *(struct fold *const *)b;
+    uint64_t first = x->index << x->level, other = y->index << y->level;
+    return first < other ? -1 : first > other;
+}
+
+/* All runs of a group's ordered states become one: along the tree, in order. */
+static enum status fold_all(const struct aggregate_node *n, struct fold **of, struct arena *arena)
+{
+    uint32_t count = 0;
+    for (struct fold *f = *of; f; f = f->below)
+        count++;
+    if (count <= 1)
+        return STATUS_OK;
+    struct fold **all = malloc(count * sizeof *all);
+    if (!all)
+        panic("out of memory");
+    uint32_t at = 0;
+    for (struct fold *f = *of; f; f = f->below)
+        all[at++] = f;
+    qsort(all, count, sizeof *all, compare_folds);
+    struct folder folder = n->folder;
+    folder.grains = &ALL_GRAINS;
+    folder.spare = NULL;
+    struct fold *stack = NULL;
+    enum status status = STATUS_OK;
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = fold_push(&folder, &stack, all[i]->level, all[i]->index, all[i]->states, arena);
+    if (!status)
+        status = fold_close(&folder, &stack, arena);
+    *of = stack;
+    free(all);
+    return status;
+}
+
+static void value_store(const struct value *value, struct sql_type type, struct vector *out, uint16_t at)
+{
+    size_t width = width_bytes(out->width);
+    out->nulls[at] = value->null;
+    if (value->null)
+        memset((uint8_t *)out->values + at * width, 0, width);
+    else if (out->width == 8)
+        ((int64_t *)out->values)[at] = value->i8;
+    else
+        value_put(type, value, out, at);
+}
+
+/* Results of the aggregates of groups, into their columns. */
+enum status aggregate_results(struct aggregate_node *n, struct group *groups, uint16_t count, struct vector *columns, struct arena *arena)
+{
+    uint8_t *none = arena_zero(arena, n->folder.bytes + 16);
+    enum status status = STATUS_OK;
+    for (uint16_t k = 0; k < count && !status && n->folder.count; k++)
+        status = fold_all(n, &groups[k].stack, arena);
+    for (uint16_t a = 0; a < n->call_count && !status; a++) {
+        struct call *c = &n->calls[a];
+        for (uint16_t k = 0; k < count && !status; k++) {
+            struct value value = {0};
+            const uint8_t *states = !c->ordered ? groups[k].states : groups[k].stack ? groups[k].stack->states : none;
+            status = c->aggregate->finish(states + c->offset, c->item->type, arena, &value);
+            if (!status)
+                value_store(&value, c->item->type, &columns[a], k);
+        }
+    }
+    return status;
+}
+
+void aggregate_keys(const struct aggregate_node *n, const struct group *groups, uint16_t count, struct vector *columns)
+{
+    for (uint16_t c = 0; c < n->op.plan->group_count; c++)
+        for (uint16_t k = 0; k < count; k++)
+            vector_copy_one(rows_column(groups[k].rows, groups[k].row, c), rows_at(groups[k].row), &columns[c], k);
+}
+
+/* Pushes groups batch by batch: those of a list, or of a table as it stands (one of them is NULL). */
+static enum status emit(struct local *local, struct group_list *list, struct group_table *t, uint64_t *batches)
+{
+    struct aggregate_node *n = (struct aggregate_node *)local->op;
+    const struct plan *plan = local->op->plan;
+    uint16_t keys = plan->group_count, column_count = (uint16_t)(keys + n->call_count);
+    struct vector *columns = arena_array(local->op->again, struct vector, column_count + 1u);
+    uint8_t **nulls = arena_array(local->op->again, uint8_t *, column_count + 1u);
+    struct arena *arena = arena_open(local->op->again, "groups");
+    uint32_t total = list ? list->count : t->count, room = total < ROWS_CHUNK ? total : ROWS_CHUNK;
+    for (uint16_t c = 0; c < column_count; c++) {
+        vector_make(&columns[c], local->op->again, plan->types[c].width, room);
+        nulls[c] = columns[c].nulls;
+    }
+    enum status status = STATUS_OK;
+    for (uint32_t from = 0; from < total && !status; from += ROWS_CHUNK) {
+        uint16_t count = (uint16_t)(total - from < ROWS_CHUNK ? total - from : ROWS_CHUNK);
+        struct group of_table[ROWS_CHUNK], *groups = list ? list->groups + from : of_table;
+        struct batch kept;
+        arena_reset(arena);
+        for (uint16_t c = 0; c < column_count; c++)
+            columns[c].nulls = nulls[c];
+        if (list) {
+            aggregate_keys(n, groups, count, columns);
+        } else {
+            aggregate_groups_of(n, t, from, count, of_table);
+            rows_chunk(&t->rows.keys, from / ROWS_CHUNK, &kept);
+            memcpy(columns, kept.columns, keys * sizeof *columns);
+        }
+        status = aggregate_results(n, groups, count, columns + keys, arena);
+        for (uint16_t c = list ? 0 : keys; c < column_count; c++)
+            if (!memchr(nulls[c], 1, count))
+                columns[c].nulls = NULL;
+        struct batch batch = { .columns = columns, .column_count = column_count, .row_count = count, .selected_count = count, .all_selected = true, .grain = (*batches)++ / GRAIN_BATCHES };
+        if (!status)
+            status = run_check(local->worker);
+        if (!status)
+            status = local_push(local, &batch);
+        if (!status)
+            status = run_deliver(local->worker->run);
+    }
+    arena_close(arena);
+    return status;
+}
+
+enum status aggregate_emit(struct local *local, struct group_list *list, uint64_t *batches)
+{
+    return emit(local, list, NULL, batches);
+}
+
+/* Without GROUP BY (or for the empty grouping set) there is always one group. */
+static void group_of_nothing(struct aggregate_node *n, struct arena *arena, struct group_list *list)
+{
+    uint16_t group_count = n->op.plan->group_count;
+    struct vector *nulls = arena_array(arena, struct vector, group_count + 1u);
+    for (uint16_t g = 0; g < group_count; g++) {
+        vector_make(&nulls[g], arena, n->key_types[g].width, 1);
+        memset(nulls[g].values, 0, width_bytes(n->key_types[g].width));
+        nulls[g].nulls[0] = 1;
+    }
+    struct batch one = batch_empty(1);
+    one.columns = nulls;
+    struct rows *rows = arena_new(arena, struct rows);
+    rows_open(rows, arena, n->key_types, group_count);
+    rows_append(rows, &one);
+    *list_add(list, arena) = (struct group){ .states = arena_zero(arena, n->exact_bytes + 16), .rows = rows };
+}
+
+static enum status finalize_set(struct local *local, uint16_t set, uint64_t *batches)
+{
+    struct aggregate_node *n = (struct aggregate_node *)local->op;
+    const struct plan *plan = local->op->plan;
+    struct group_list list = {0};
+    bool spilled = false, empty_set = plan->group_count == 0 || (plan->set_count && plan->sets_offsets[set] == plan->sets_offsets[set + 1]);
+    enum status status = STATUS_OK;
+    for (uint32_t p = 0; p < n->part_count; p++)
+        spilled |= n->parts[p]->tables[set].spilling;
+    if (spilled)
+        return aggregate_spill_finish(local, set, batches);
+    if (n->part_count > 1 || (n->has_distinct && !n->parts[0]->alone))
+        status = join_tables(n, set, &list);
+    else if (n->parts[0]->tables[set].count)
+        return emit(local, NULL, &n->parts[0]->tables[set], batches);
+    if (!status && list.count == 0 && empty_set)
+        group_of_nothing(n, local->op->again, &list);
+    return status ? status : aggregate_emit(local, &list, batches);
+}
+
+/* What the sinks have gathered, finalized set by set and pushed on. */
+enum status aggregate_finalize(struct local *local, uint64_t *batches)
+{
+    struct aggregate_node *n = (struct aggregate_node *)local->op;
+    struct node_counters *counters = local->op->counters;
+    enum status status = STATUS_OK;
+    if (counters) {
+        counters->memory_bytes = 0;
+        for (uint32_t p = 0; p < n->part_count; p++)
+            counters->memory_bytes += arena_bytes(n->parts[p]->arena);
+    }
+    for (uint16_t s = 0; s < n->set_count && !status; s++)
+        status = finalize_set(local, s, batches);
+    return status;
+}

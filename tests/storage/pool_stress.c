@@ -72,7 +72,6 @@ static void two_readers_of_a_missing_page_cause_one_read(void)
     pool_close(store.pool);
     MUST(pool_open(&(struct pool_options){ .files = store.files, .wal = store.wal, .bytes = 16 * PAGE_BYTES }, &store.pool));
 
-    uint64_t calls = file_disk_calls();
     point_hold("pool.reading");
     struct thread *first = thread_start("first", read_page_7, NULL);
     point_await("pool.reading");                    /* reserved, not yet read */
@@ -83,8 +82,7 @@ static void two_readers_of_a_missing_page_cause_one_read(void)
     point_release("pool.reading");
     thread_join(first);
     thread_join(second);
-    CHECK(file_disk_calls() - calls == 1);
-    struct pool_stats stats;
+    struct pool_stats stats;                        /* every read is a miss (all disk calls would count the WAL writer's, too) */
     pool_stats(store.pool, &stats);
     CHECK(stats.misses == 1 && stats.waits_for_read >= 1 && stats.pinned == 0);
     half_store_close(&store);

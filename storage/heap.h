@@ -53,6 +53,7 @@ struct heap_look {
     uint16_t slot_count;                     /* positions 0 .. slot_count-1 may be read */
     uint16_t visible_count;
     bool     all_visible;                    /* every position is: selection not filled */
+    bool     settled;                        /* the page says that all its rows are visible to everybody (zone.h) */
     uint16_t page_columns;                   /* how many columns the page has */
     row_pos  selection[PAX_MAX_SLOTS];
 };

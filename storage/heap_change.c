@@ -16,6 +16,7 @@
  *    else be found behind all of its versions that still have room.
  * 4. Row locks of others are copied to the new version under the page's latch. */
 #include "storage/heap_private.h"
+#include "storage/zone.h"
 
 struct judgement {
     enum { GO, WAIT, ENDED } verdict;
@@ -103,7 +104,7 @@ static enum status fetch(const struct heap *heap, uint32_t page, enum latch_mode
 }
 
 /* Rule 1. `newer` 0: a delete. */
-static void end_version(struct mtr *mtr, uint8_t *page, uint16_t slot, xid_t xid, command_t command, uint64_t newer, bool key_changed)
+static void end_version(struct mtr *mtr, const struct heap *heap, uint8_t *page, uint16_t slot, xid_t xid, command_t command, uint64_t newer, bool key_changed)
 {
     struct pax_head *head = pax_head(page);
     mtr_write(mtr, page, head->xmax + 8u * slot, &xid, 8);
@@ -113,8 +114,10 @@ static void end_version(struct mtr *mtr, uint8_t *page, uint16_t slot, xid_t xid
     uint8_t state = (uint8_t)((pax_states(page)[slot] & ~SLOT_KEY_CHANGED) | (key_changed ? SLOT_KEY_CHANGED : 0));
     if (pax_states(page)[slot] != state)
         mtr_write(mtr, page, head->states + (uint32_t)slot, &state, 1);
-    if (head->flags & PAX_ALL_VISIBLE)
+    if (head->flags & PAX_ALL_VISIBLE) {
+        zone_clear(heap, page_header(page)->page);
         pax_write_counts(mtr, page, head->slot_count, head->var_start, head->unfilled, (uint16_t)(head->flags & ~PAX_ALL_VISIBLE));
+    }
 }
 
 enum status heap_delete(const struct heap *heap, struct txn *txn, uint64_t row_id, enum lock_wait wait, enum heap_outcome *outcome, uint64_t *newer)
@@ -134,7 +137,7 @@ enum status heap_delete(const struct heap *heap, struct txn *txn, uint64_t row_i
             struct mtr mtr;
             mtr_begin(&mtr, heap->store, xid);
             mtr_join(&mtr, &ref);
-            end_version(&mtr, ref.bytes, ROW_SLOT(row_id), xid, txn_command(txn), 0, true);
+            end_version(&mtr, heap, ref.bytes, ROW_SLOT(row_id), xid, txn_command(txn), 0, true);
             mtr_commit(&mtr);
             struct heap_state *state = heap_state(heap);
             atomic_fetch_add_explicit(&state->deleted, 1, memory_order_relaxed);
@@ -267,7 +270,7 @@ static enum status update_here(struct update *u, struct page_ref *ref, bool *sta
     u->indexes_alone = u->keys_same;
     stage_write(&mtr, page, u->row, 0, 1, (uint16_t)slot, u->xid, txn_command(u->txn),
                 (uint8_t)(SLOT_FILLED | (u->keys_same ? SLOT_HEAP_ONLY : 0)));
-    end_version(&mtr, page, ROW_SLOT(u->row_id), u->xid, txn_command(u->txn), u->new_row_id | NEWER_SET, u->key_update);
+    end_version(&mtr, heap, page, ROW_SLOT(u->row_id), u->xid, txn_command(u->txn), u->new_row_id | NEWER_SET, u->key_update);
     if (lock_row_any(heap->store, heap->file))
         lock_row_carry(heap->store, heap->file, u->row_id, u->new_row_id);
     overflow_deltas_apply(heap, &deltas, &mtr);
@@ -330,7 +333,7 @@ static enum status update_elsewhere(struct update *u, struct judgement *j, bool 
     }
     u->indexes_alone = false;
     stage_write(&mtr, new, u->row, 0, 1, (uint16_t)slot, u->xid, txn_command(u->txn), SLOT_FILLED);
-    end_version(&mtr, old, ROW_SLOT(u->row_id), u->xid, txn_command(u->txn), u->new_row_id | NEWER_SET, u->key_update);
+    end_version(&mtr, heap, old, ROW_SLOT(u->row_id), u->xid, txn_command(u->txn), u->new_row_id | NEWER_SET, u->key_update);
     if (lock_row_any(heap->store, heap->file))
         lock_row_carry(heap->store, heap->file, u->row_id, u->new_row_id);
     overflow_deltas_apply(heap, &deltas, &mtr);

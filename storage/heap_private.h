@@ -32,6 +32,7 @@ struct heap_state {
     _Atomic bool     overflow_spent;         /* the overflow file's free list was empty, and nothing was freed since */
     _Atomic bool     overflow_settled;       /* no chain was made or let go since the last sweep */
     _Atomic uint64_t inserted, updated, deleted, dead, changed;
+    struct zone_map *_Atomic zones;          /* zone.c's; NULL until a scan asks */
 };
 struct heap_state *heap_state(const struct heap *);
 struct insert_target *target_acquire(struct heap_state *);       /* one that is free, else waits for one */

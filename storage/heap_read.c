@@ -72,6 +72,7 @@ static enum status look_latched(const struct heap *heap, const struct snapshot *
     bool empty;
     look->slot_count = look->visible_count = look->page_columns = 0;
     look->all_visible = true;
+    look->settled = false;
     enum status status = pax_check_kind(heap, ref, &empty);
     if (status || empty)
         return status;
@@ -79,14 +80,15 @@ static enum status look_latched(const struct heap *heap, const struct snapshot *
     const struct pax_head *head = pax_head(page);
     look->slot_count = head->slot_count;
     look->page_columns = head->column_count;
-    if ((head->flags & PAX_ALL_VISIBLE) && head->unfilled == 0) {
+    look->settled = head->flags & PAX_ALL_VISIBLE;
+    if (look->settled && head->unfilled == 0) {
         look->visible_count = head->slot_count;
         return STATUS_OK;
     }
 
     const uint8_t *states = pax_states(page);
     uint16_t count = head->slot_count, found = 0;
-    if (head->flags & PAX_ALL_VISIBLE) {
+    if (look->settled) {
         for (uint16_t i = 0; i < count; i++) {
             look->selection[found] = i;
             found += SLOT_STATE(states[i]) == SLOT_FILLED;
@@ -153,6 +155,39 @@ static enum status cell_value(const struct heap *heap, const uint8_t *page, stru
     return overflow_read(heap, &ref, bytes);
 }
 
+/* Is any of these bytes not 0? */
+static bool any_byte(const uint8_t *bytes, uint32_t count)
+{
+    uint64_t any = 0, word;
+    uint32_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        memcpy(&word, bytes + i, 8);
+        any |= word;
+    }
+    for (; i < count; i++)
+        any |= bytes[i];
+    return any != 0;
+}
+
+/* Describes values of varying length where they lie. Overflowed ones seem to end past the page, as broken ones do: false then. */
+static bool describe_cells(const uint8_t *page, const struct pax_cell *cells, const row_pos *selection, uint16_t count, struct varlen *space)
+{
+    uint32_t past = 0;
+    if (selection)
+        for (uint16_t k = 0; k < count; k++) {
+            row_pos i = selection[k];
+            space[i] = (struct varlen){page + cells[i].offset, cells[i].length, 0};
+            past |= (uint32_t)cells[i].offset + cells[i].length > PAGE_BYTES;
+        }
+    else
+        for (uint16_t i = 0; i < count; i++) {
+            space[i] = (struct varlen){page + cells[i].offset, cells[i].length, 0};
+            past |= (uint32_t)cells[i].offset + cells[i].length > PAGE_BYTES;
+        }
+    return !past;
+}
+_Static_assert(CELL_OVERFLOW > PAGE_BYTES, "an overflowed cell's length is past the page");
+
 enum status heap_page_column(const struct heap *heap, const struct page_ref *ref, const struct heap_look *look, uint16_t column,
                              const row_pos *selection, uint16_t count, struct varlen *space, struct arena *arena, struct vector *out)
 {
@@ -162,6 +197,8 @@ enum status heap_page_column(const struct heap *heap, const struct page_ref *ref
         return STATUS_OK;
     }
     uint8_t *nulls = pax_nulls(page, column);
+    if (nulls && !any_byte(nulls, look->slot_count))
+        nulls = NULL;
     out->width = heap->columns[column].width;
     out->constant = false;
     out->nulls = nulls;
@@ -171,18 +208,17 @@ enum status heap_page_column(const struct heap *heap, const struct page_ref *ref
     }
     const struct pax_cell *cells = pax_cells(page, column);
     out->values = space;
+    if (!nulls && describe_cells(page, cells, selection, count, space))
+        return STATUS_OK;
     for (uint16_t i = 0; i < count; i++) {
         row_pos at = selection ? selection[i] : i;
-        struct pax_cell cell = cells[at];
         if (nulls && nulls[at]) {
             space[at] = (struct varlen){0};
-        } else if (cell.length != CELL_OVERFLOW && (uint32_t)cell.offset + cell.length <= PAGE_BYTES) {
-            space[at] = (struct varlen){page + cell.offset, cell.length, 0};
-        } else {
-            enum status status = cell_value(heap, page, cell, arena, &space[at]);
-            if (status)
-                return status;
+            continue;
         }
+        enum status status = cell_value(heap, page, cells[at], arena, &space[at]);
+        if (status)
+            return status;
     }
     return STATUS_OK;
 }

@@ -4,6 +4,7 @@
  * are the longest of the others when a row would not fit an empty page. Writing is a verb an array, whatever the number
  * of rows: a bulk load costs a few dozen verbs a page, and one image where the page is fresh. */
 #include "storage/heap_private.h"
+#include "storage/zone.h"
 
 static _Thread_local uint32_t var_bytes_area[BATCH_MAX];
 static _Thread_local uint8_t var_area[PAGE_BYTES];
@@ -265,6 +266,8 @@ void stage_write(struct mtr *mtr, uint8_t *page, const struct staged *s, uint32_
 
     uint16_t end = (uint16_t)(slot + count), slots = head->slot_count;
     uint16_t reused = slot < slots ? (uint16_t)((end < slots ? end : slots) - slot) : 0;
+    if (head->flags & PAX_ALL_VISIBLE)
+        zone_clear(heap, page_header(page)->page);
     pax_write_counts(mtr, page, end > slots ? end : slots, var_start, (uint16_t)(head->unfilled - reused),
                      (uint16_t)(head->flags & ~PAX_ALL_VISIBLE));
 }

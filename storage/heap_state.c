@@ -4,6 +4,7 @@
  * and stay until the store is closed, so looking one up takes no latch. All of it may be lost at any time: the pages
  * tell the truth. */
 #include "storage/heap_private.h"
+#include "storage/zone.h"
 
 #include "base/hash.h"
 
@@ -82,6 +83,7 @@ void heap_forget(struct store *store, uint32_t file)
     atom_store(&state->deleted, 0);
     atom_store(&state->dead, 0);
     atom_store(&state->changed, 0);
+    zone_forget(atom_load(&state->zones));
 }
 
 void heap_registry_close(struct store *store)
@@ -92,6 +94,7 @@ void heap_registry_close(struct store *store)
     for (int i = 0; i < BUCKETS; i++) {
         for (struct heap_state *state = atom_load(&heaps->buckets[i]), *next; state; state = next) {
             next = state->next;
+            zone_map_free(atom_load(&state->zones));
             free(state);
         }
     }

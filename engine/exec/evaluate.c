@@ -5,6 +5,7 @@
  * usual step without nulls clears nothing. A call whose arguments are all constant is made for one row, and its result is a
  * constant vector: parameters and constants fold at run time, without a pass of their own. */
 #include "engine/exec/operator.h"
+#include "engine/exec/positions.h"
 #include "engine/exec/program_private.h"
 #include "engine/types/array.h"
 #include "parser/tree.h"
@@ -73,7 +74,7 @@ static row_pos *selection_room(struct evaluation *e, struct selection *s, uint16
 {
     if (s->capacity < count) {
         s->capacity = count <= 8 ? 8 : count <= 128 ? 128 : count <= BATCH_ROWS ? BATCH_ROWS : BATCH_MAX;
-        s->space = arena_alloc(e->arena, s->capacity * sizeof(row_pos));
+        s->space = arena_alloc(e->arena, (s->capacity + POSITIONS_SLACK) * sizeof(row_pos));
     }
     return s->space;
 }
@@ -146,7 +147,7 @@ static enum status step_call(struct evaluation *e, const struct step *step, cons
     for (uint32_t a = 0; a < step->arg_count; a++)
         args[a] = e->registers[step->args[a]];
     const struct scalar *s = step->scalar;
-    return call(e, step, sel, s->call.kernel, s->call.data, s->call.function && s->call.function->strict, args, step->arg_count, step->arg_types, s->type, step->foldable);
+    return call(e, step, sel, step->kernel, s->call.data, s->call.function && s->call.function->strict, args, step->arg_count, step->arg_types, s->type, step->foldable);
 }
 
 /* ---- booleans and nulls ---- */
@@ -204,9 +205,73 @@ static void step_is_bool(struct evaluation *e, const struct step *step, const st
 
 /* ---- selections ---- */
 
-static uint8_t *true_bytes(const struct vector *v)
+uint8_t positions_table[256][8];
+static void __attribute__((constructor)) positions_fill(void)
 {
-    return v->values;
+    for (int mask = 0; mask < 256; mask++)
+        for (int i = 0, n = 0; i < 8; i++)
+            if (mask >> i & 1)
+                positions_table[mask][n++] = (uint8_t)i;
+}
+
+/* Which rows of a bool column count: those of a value that is (not) true, or null. */
+static inline bool row_hits(enum step_kind kind, const uint8_t *value, const uint8_t *nulls, uint16_t i)
+{
+    bool null = nulls && nulls[i];
+    switch (kind) {
+    case STEP_WHERE_TRUE:      return !null && value[i];
+    case STEP_WHERE_NOT_FALSE: return null || value[i];
+    case STEP_WHERE_NOT_TRUE:  return null || !value[i];
+    default:                   return null;
+    }
+}
+
+static uint16_t where_all(enum step_kind kind, const uint8_t *value, const uint8_t *nulls, uint16_t count, row_pos *yes, row_pos *no, uint16_t *no_count)
+{
+    uint16_t n = 0, m = 0, i = 0;
+    for (; i + POSITIONS_AT_ONCE <= count; i = (uint16_t)(i + POSITIONS_AT_ONCE)) {
+        uint32_t is = positions_mask(value + i), null = nulls ? positions_mask(nulls + i) : 0, hit;
+        switch (kind) {
+        case STEP_WHERE_TRUE:      hit = is & ~null; break;
+        case STEP_WHERE_NOT_FALSE: hit = is | null; break;
+        case STEP_WHERE_NOT_TRUE:  hit = (~is & POSITIONS_ALL) | null; break;
+        default:                   hit = null; break;
+        }
+        n = (uint16_t)(n + positions_of(hit, i, yes + n));
+        if (no)
+            m = (uint16_t)(m + positions_of(~hit & POSITIONS_ALL, i, no + m));
+    }
+    for (; i < count; i++) {
+        bool hit = row_hits(kind, value, nulls, i);
+        yes[n] = i;
+        n = (uint16_t)(n + hit);
+        if (no)
+            no[m] = i;
+        m = (uint16_t)(m + !hit);
+    }
+    *no_count = m;
+    return n;
+}
+
+#define WHERE_SOME(test) \
+    for (uint16_t k = 0; k < count; k++) { \
+        uint16_t i = rows[k]; \
+        bool hit = (test); \
+        yes[n] = i; n = (uint16_t)(n + hit); \
+        if (no) \
+            no[m] = i; \
+        m = (uint16_t)(m + !hit); \
+    }
+static uint16_t where_some(enum step_kind kind, const uint8_t *value, const uint8_t *nulls, const row_pos *rows, uint16_t count, row_pos *yes, row_pos *no, uint16_t *no_count)
+{
+    uint16_t n = 0, m = 0;
+    if (kind == STEP_WHERE_TRUE && !nulls) {
+        WHERE_SOME(value[i] != 0)
+    } else {
+        WHERE_SOME(row_hits(kind, value, nulls, i))
+    }
+    *no_count = m;
+    return n;
 }
 
 static void step_where(struct evaluation *e, const struct step *step, const struct selection *sel)
@@ -220,62 +285,22 @@ static void step_where(struct evaluation *e, const struct step *step, const stru
         rest->count = 0, rest->rows = NULL;
     if (sel->count == 0)
         return;
-    uint16_t n = 0, m = 0, count = sel->count;
     if (v->constant) {                   /* all or none */
-        bool null = vector_null(v, 0), value = step->kind != STEP_WHERE_NULL && !null && *true_bytes(v), hit;
-        switch (step->kind) {
-        case STEP_WHERE_TRUE:      hit = value; break;
-        case STEP_WHERE_NOT_FALSE: hit = null || value; break;
-        case STEP_WHERE_NOT_TRUE:  hit = !value; break;
-        default:                   hit = null; break;
-        }
-        struct selection *all = hit ? to : rest;
+        struct selection *all = row_hits(step->kind, v->values, v->nulls, 0) ? to : rest;
         if (all) {
             all->rows = sel->rows;
             all->count = sel->count;
         }
         return;
     }
-    row_pos *yes = selection_room(e, to, count), *no = rest ? selection_room(e, rest, count) : NULL;
-    const uint8_t *value = true_bytes(v), *nulls = v->nulls;
-    const row_pos *rows = sel->rows;
-#define WHERE(test)                                                             \
-    if (no) {                                                                   \
-        for (uint16_t k = 0; k < count; k++) {                                  \
-            uint16_t i = rows ? rows[k] : k;                                    \
-            bool hit = (test);                                                  \
-            yes[n] = i; n = (uint16_t)(n + hit);                                \
-            no[m] = i; m = (uint16_t)(m + !hit);                                \
-        }                                                                       \
-    } else if (rows) {                                                          \
-        for (uint16_t k = 0; k < count; k++) {                                  \
-            uint16_t i = rows[k];                                               \
-            yes[n] = i; n = (uint16_t)(n + (test));                             \
-        }                                                                       \
-    } else {                                                                    \
-        for (uint16_t i = 0; i < count; i++) {                                  \
-            yes[n] = i; n = (uint16_t)(n + (test));                             \
-        }                                                                       \
-    }
-    switch (step->kind) {
-    case STEP_WHERE_TRUE:
-        if (nulls) { WHERE((value[i] != 0) & (nulls[i] == 0)) } else { WHERE(value[i] != 0) }
-        break;
-    case STEP_WHERE_NOT_FALSE:
-        if (nulls) { WHERE((value[i] != 0) | (nulls[i] != 0)) } else { WHERE(value[i] != 0) }
-        break;
-    case STEP_WHERE_NOT_TRUE:
-        if (nulls) { WHERE((value[i] == 0) | (nulls[i] != 0)) } else { WHERE(value[i] == 0) }
-        break;
-    default:
-        if (nulls) { WHERE(nulls[i] != 0) } else { WHERE(false) }
-        break;
-    }
+    row_pos *yes = selection_room(e, to, sel->count), *no = rest ? selection_room(e, rest, sel->count) : NULL;
+    uint16_t others;
+    to->count = sel->rows ? where_some(step->kind, v->values, v->nulls, sel->rows, sel->count, yes, no, &others)
+                          : where_all(step->kind, v->values, v->nulls, sel->count, yes, no, &others);
     to->rows = yes;
-    to->count = n;
     if (rest) {
         rest->rows = no;
-        rest->count = m;
+        rest->count = others;
     }
 }
 

@@ -112,6 +112,7 @@ struct exec_node {
     struct exec_node *left, *right;
     struct local *leader_local;          /* made at the first serial run, used again */
     bool serial;                         /* holds subqueries or the like: only the leader may run it */
+    bool late;                           /* its flush hands on rows: what a parallel pipeline asks for when all its workers are home */
     struct node_counters *counters;
     struct arena *again;                 /* what one run of a breaker keeps: emptied when it runs again (node_again) */
 };
@@ -188,6 +189,8 @@ extern const struct node_class result_class, values_class, seq_scan_class, index
 
 uint64_t    limit_take_skip(struct local *next);    /* stream.c: how many rows the operator above will throw away first; it won't any more */
 
+uint64_t    limit_rows_left(const struct local *next);   /* stream.c: how many rows it takes, those that it skips included; UINT64_MAX: all */
+
 /* ---- seq_scan.c: what workers share ---- */
 uint64_t seq_scan_grains(const struct exec_node *);
 /* Begins a parallel scan: grains from 0, morsels of 2^level grains (smaller ones towards the end, so that all get there together); morsels begin
@@ -195,6 +198,9 @@ uint64_t seq_scan_grains(const struct exec_node *);
 void     seq_scan_share(struct exec_node *, uint8_t level, uint16_t workers, uint64_t limit);
 void     seq_scan_limit(struct exec_node *, uint64_t limit);
 bool     seq_scan_done(const struct exec_node *);                               /* every grain is claimed */
+/* By a join above, in prepare: rows whose value in that output column is null or outside low .. high find no partner (bounds as in
+ * storage/zone.h). Pages that can't hold others are skipped; rows outside may still come. Newer bounds replace a column's older. */
+void     seq_scan_narrow(struct exec_node *, uint16_t column, int64_t low, int64_t high);
 /* Claims and scans morsels until none is left or the limit is met. */
 enum status seq_scan_work(struct local *, void (*claimed)(void *, uint64_t first, uint64_t end), void *context) MUST_CHECK;
 enum status seq_scan_piece(struct local *) MUST_CHECK;                          /* just worker->grains, which somebody else had claimed */
@@ -206,6 +212,11 @@ bool     index_too_young(const struct index *, const struct snapshot *);
 /* work(context, i, worker) for i < count, each in a worker (the first in the leader's thread), whose arena lives as long as the run; waits for all.
  * The error of the lowest i. */
 enum status workers_each(struct run *, uint16_t count, enum status (*work)(void *context, uint16_t number, struct worker *), void *context) MUST_CHECK;
+/* The same again and again, with something else to do meanwhile: start (work(context, i, worker) for i < count begins), then wait, and so on. */
+struct workers_group *workers_group_open(struct run *, uint16_t count);
+void     workers_group_start(struct workers_group *, enum status (*work)(void *context, uint16_t number, struct worker *), void *context);
+enum status workers_group_wait(struct workers_group *) MUST_CHECK;       /* all are done; the error of the lowest number */
+void     workers_group_close(struct workers_group *);                    /* after wait */
 void     worker_arenas_close(struct run *);
 struct task { void (*run)(struct task *); struct task *next; const struct type_env *env; const void *owner; int32_t pid; };
 /* Hands tasks to the pool (or spawns a thread each): one latch, as many threads woken as there are tasks. */

@@ -7,6 +7,7 @@
  * selected, and nobody looks there. */
 #include "engine/exec/program_private.h"
 #include "base/hash.h"
+#include "engine/types/processor.h"
 #include "parser/tree.h"
 
 struct compiler {
@@ -274,6 +275,7 @@ static enum status compile(struct compiler *c, struct scalar *s, uint32_t sel, u
     step->arg_count = arg_count;
     step->arg_types = types;
     step->in_set = set;
+    step->kernel = kind == STEP_CALL ? kernel_choose(s->call.kernel) : NULL;
     step->foldable = kind == STEP_CALL && s->call.function && s->call.function->volatility != VOLATILE;
     if (kind == STEP_SUBQUERY) {
         struct program *p = c->program;

@@ -28,6 +28,7 @@ struct step {
     bool     foldable;                   /* CALL: all arguments constant at run time gives a constant */
     const struct sql_type *arg_types;
     const struct scalar *scalar;
+    kernel_fn kernel;                    /* CALL: the one for this processor */
     struct in_set *in_set;               /* IN_LIST of constants */
     uint32_t subquery;                   /* number among the program's */
 };

@@ -2,8 +2,12 @@
  *
  * The table's length is fixed when the scan is opened. A batch is a page: vectors point into it while it is pinned, and
  * the pin is dropped once the batch has gone all the way up. Columns that the condition reads come first; the others are
- * described only for the rows that are left (it matters where values vary in length). With no columns wanted and an
- * all-visible page nothing is touched but the page's header.
+ * described only for the rows that are left (it matters where values vary in length).
+ *
+ * Zone maps (scan_zone.h) are asked before a page is touched: one that can hold no row that is wanted is passed by, one
+ * that holds no other needs no filter. Where the rows are only counted, such a page isn't touched at all: its rows are
+ * added to a batch without columns, which goes up when the grain ends. What is skipped hangs on what scans before have
+ * learned, so no answer may: batches carry the same rows in the same order either way.
  *
  * A bitmap scan is the same scan of the pages, and of full pages the rows, that indexes have named (row_set.h).
  *
@@ -13,6 +17,8 @@
 #include "engine/exec/operator.h"
 #include "base/mutant.h"
 #include "engine/exec/row_set.h"
+#include "base/step.h"
+#include "engine/exec/scan_zone.h"
 
 #ifndef SCAN_SHRINK
 #define SCAN_SHRINK 2
@@ -26,6 +32,7 @@ struct scan_node {
     struct row_set *set;                 /* BITMAP_SCAN: where its rows may be */
     uint16_t *early, early_count;        /* output positions that the filter reads */
     uint16_t *late, late_count;
+    struct scan_zones zones;             /* map NULL: not asked */
     /* parallel */
     _Atomic uint64_t next, limit;
     uint64_t morsel, grains, parts;      /* a morsel is at most that part of what is left */
@@ -41,6 +48,10 @@ struct scan_local {
     struct pool_ring *ring;
     struct heap_look look;
     struct page_ref ref;
+    bool only_counted;                   /* nobody above reads a column */
+    uint32_t counted;                    /* rows of pages that were not touched, not pushed yet … */
+    uint64_t counted_grain;              /* … all of this grain */
+    uint64_t filtered, skipped;          /* for EXPLAIN */
 };
 
 static enum status scan_open(struct exec_node *op)
@@ -53,6 +64,8 @@ static enum status scan_open(struct exec_node *op)
     if (status)
         return status;
     scan->grains = (scan->pages + GRAIN_PAGES - 1) / GRAIN_PAGES;
+    if (!step_watches(plan->table->heap.file))           /* who steps through a table wants to see its pages */
+        scan_zones_open(&scan->zones, plan);
     scan->ring = scan->pages > pool_frame_count(op->run->store->pool) / 4;
     scan->early = arena_array(op->run->arena, uint16_t, plan->column_count + 1u);
     scan->late = arena_array(op->run->arena, uint16_t, plan->column_count + 1u);
@@ -132,8 +145,7 @@ static enum status scan_rows(struct local *local, const struct batch *visible)
         status = evaluation_filter(l->filter, &batch, &left, &count, &at);
         if (status)
             return rows_before_failure(local, visible, status, at, scan_rows);
-        if (local->op->counters && local->worker->number == 0)
-            local->op->counters->filtered += batch.selected_count - count;
+        l->filtered += batch.selected_count - count;
         if (count == 0)
             return STATUS_OK;
         status = scan_columns(l, &l->ref, scan->late, scan->late_count, left, count);
@@ -144,6 +156,41 @@ static enum status scan_rows(struct local *local, const struct batch *visible)
         batch.all_selected = left == NULL;
     }
     return local_push(local, &batch);
+}
+
+/* All rows of a page that is pinned and looked at pass the filter. */
+static enum status scan_whole(struct scan_local *l, const struct batch *visible)
+{
+    struct scan_node *scan = (struct scan_node *)l->local.op;
+    const row_pos *rows = visible->all_selected ? NULL : visible->selection;
+    enum status status = scan_columns(l, &l->ref, scan->early, scan->early_count, rows, visible->selected_count);
+    if (!status)
+        status = scan_columns(l, &l->ref, scan->late, scan->late_count, rows, visible->selected_count);
+    return status ? status : local_push(&l->local, visible);
+}
+
+static enum status push_counted(struct scan_local *l)
+{
+    if (l->counted == 0)
+        return STATUS_OK;
+    struct batch batch = batch_empty((uint16_t)l->counted);
+    batch.grain = l->counted_grain;
+    l->counted = 0;
+    return local_push(&l->local, &batch);
+}
+
+/* Rows of a page that is not touched. */
+static enum status count_rows(struct scan_local *l, uint32_t page, uint16_t rows)
+{
+    uint64_t grain = page / GRAIN_PAGES;
+    if (l->counted && (l->counted_grain != grain || l->counted + rows > BATCH_MAX)) {
+        enum status status = push_counted(l);
+        if (status)
+            return status;
+    }
+    l->counted += rows;
+    l->counted_grain = grain;
+    return STATUS_OK;
 }
 
 /* Of a page whose rows are all visible, those that the set names. */
@@ -160,13 +207,36 @@ static void scan_narrow(struct scan_local *l, const struct row_set *set, uint32_
 static enum status scan_page(struct scan_local *l, uint32_t page)
 {
     struct exec_node *op = l->local.op;
+    struct scan_node *scan = (struct scan_node *)op;
     const struct heap *heap = &op->plan->table->heap;
     struct run *run = op->run;
-    enum status status = l->ring ? pool_ring_pin(l->ring, page, &l->ref)
-                                 : pool_pin(run->store->pool, (page_id){ heap->file, page }, RANK_HEAP, 0, &l->ref);
+    const struct scan_zones *zones = &scan->zones;
+    bool asked = zones->map && (zones->count || (l->only_counted && !scan->filter));
+    enum zone_answer answer = ZONE_SOME;
+    uint64_t seen = 0;
+    enum status status;
+    if (asked) {
+        uint16_t rows;
+        answer = zone_ask(zones->map, page, zones->tests, zones->count, &rows, &seen);
+        if (answer == ZONE_NONE) {
+            l->skipped++;
+            l->filtered += rows;
+            return STATUS_OK;
+        }
+        if (answer == ZONE_ALL && zones->decide && l->only_counted) {
+            l->skipped++;
+            return count_rows(l, page, rows);
+        }
+    }
+    status = push_counted(l);
+    if (!status)
+        status = l->ring ? pool_ring_pin(l->ring, page, &l->ref)
+                         : pool_pin(run->store->pool, (page_id){ heap->file, page }, RANK_HEAP, 0, &l->ref);
     if (status)
         return status;
     status = heap_page_look(heap, run->snapshot, &l->ref, &l->look);
+    if (!status && asked && l->look.settled)
+        zone_learn(zones->map, heap, &l->ref, &l->look, zones->tests, zones->count, seen);
     if (!status && l->look.visible_count > 0) {
         struct batch batch = { .columns = l->columns, .column_count = op->plan->column_count, .row_count = l->look.slot_count, .selected_count = l->look.visible_count,
                                .all_selected = l->look.all_visible, .selection = l->look.selection, .grain = page / GRAIN_PAGES };
@@ -175,7 +245,7 @@ static enum status scan_page(struct scan_local *l, uint32_t page)
         if (((struct scan_node *)op)->set)
             scan_narrow(l, ((struct scan_node *)op)->set, page, &batch);
         if (batch.selected_count > 0)
-            status = scan_rows(&l->local, &batch);
+            status = answer == ZONE_ALL && zones->decide && l->look.settled ? scan_whole(l, &batch) : scan_rows(&l->local, &batch);
         if (l->page_arena)
             arena_reset(l->page_arena);
     }
@@ -210,11 +280,35 @@ static enum status scan_range(struct scan_local *l, uint32_t first, uint32_t end
         if (!status && l->local.worker->number == 0)
             status = run_deliver(l->local.worker->run);
     }
-    return status;
+    return status ? status : push_counted(l);
 }
 
-static void scan_ring_close(struct scan_local *l)
+/* Does the sink only count what it is given? */
+static bool rows_are_counted(const struct local *next)
 {
+    const struct plan *plan = next && next->op ? next->op->plan : NULL;
+    if (!plan || plan->kind != PLAN_AGGREGATE || plan->group_count || plan->set_count)
+        return false;
+    for (uint16_t a = 0; a < plan->aggregate_count; a++)
+        if (plan->aggregates[a].arg_count || plan->aggregates[a].filter)
+            return false;
+    return true;
+}
+
+static void scan_begin(struct scan_local *l)
+{
+    l->counted = 0;
+    l->filtered = l->skipped = 0;
+    l->only_counted = l->local.op->plan->column_count == 0 || rows_are_counted(l->local.next);
+}
+
+static void scan_end(struct scan_local *l)
+{
+    struct node_counters *counters = l->local.op->counters;
+    if (counters) {
+        atomic_fetch_add_explicit(&counters->filtered, l->filtered, memory_order_relaxed);
+        atomic_fetch_add_explicit(&counters->pages_skipped, l->skipped, memory_order_relaxed);
+    }
     if (l->ring)
         pool_ring_close(l->ring);
     l->ring = NULL;
@@ -223,9 +317,17 @@ static void scan_ring_close(struct scan_local *l)
 static enum status scan_source(struct local *local)
 {
     struct scan_local *l = (struct scan_local *)local;
-    enum status status = scan_range(l, 0, ((struct scan_node *)local->op)->pages);
-    scan_ring_close(l);
+    struct scan_node *scan = (struct scan_node *)local->op;
+    scan_zones_bind(&scan->zones, local->op->run);
+    scan_begin(l);
+    enum status status = scan_range(l, 0, scan->pages);
+    scan_end(l);
     return status;
+}
+
+void seq_scan_narrow(struct exec_node *op, uint16_t column, int64_t low, int64_t high)
+{
+    scan_zones_narrow(&((struct scan_node *)op)->zones, op->plan, column, low, high);
 }
 
 /* ---- shared by workers ---- */
@@ -235,6 +337,7 @@ uint64_t seq_scan_grains(const struct exec_node *op) { return ((const struct sca
 void seq_scan_share(struct exec_node *op, uint8_t level, uint16_t workers, uint64_t limit)
 {
     struct scan_node *scan = (struct scan_node *)op;
+    scan_zones_bind(&scan->zones, op->run);
     scan->morsel = 1ULL << level;
     scan->parts = SCAN_SHRINK * (uint64_t)workers;
     atomic_store_explicit(&scan->next, 0, memory_order_relaxed);
@@ -266,6 +369,8 @@ static enum status scan_run(struct scan_local *l)
         if (++grain < worker->grains.end && !status && worker->grain_over)
             status = worker->grain_over(worker, grain);
     }
+    if (!worker->grain_over)             /* nobody folds */
+        return status;
     if (worker->run_count == worker->run_capacity) {
         uint32_t capacity = worker->run_capacity ? worker->run_capacity * 2 : 16;
         worker->runs = arena_grow(worker->arena, worker->runs, worker->run_capacity * sizeof *worker->runs, capacity * sizeof *worker->runs);
@@ -285,8 +390,10 @@ struct grain_run worker_run_of(const struct worker *worker, uint64_t grain)
 
 enum status seq_scan_piece(struct local *local)
 {
-    enum status status = scan_run((struct scan_local *)local);
-    scan_ring_close((struct scan_local *)local);
+    struct scan_local *l = (struct scan_local *)local;
+    scan_begin(l);
+    enum status status = scan_run(l);
+    scan_end(l);
     return status;
 }
 
@@ -295,6 +402,7 @@ enum status seq_scan_work(struct local *local, void (*claimed)(void *, uint64_t 
     struct scan_local *l = (struct scan_local *)local;
     struct scan_node *scan = (struct scan_node *)local->op;
     enum status status = STATUS_OK;
+    scan_begin(l);
     while (!status) {
         uint64_t first = atom_load(&scan->next);
         if (first >= scan->grains || (first >= atom_load(&scan->limit) && !MUTANT(WINDOW_OVERRUN)))
@@ -311,7 +419,7 @@ enum status seq_scan_work(struct local *local, void (*claimed)(void *, uint64_t 
         claimed(context, first, end);
         status = scan_run(l);
     }
-    scan_ring_close(l);
+    scan_end(l);
     return status;
 }
 

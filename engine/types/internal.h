@@ -66,6 +66,9 @@ static inline int float8_compare(double a, double b)
     return (a > b) - (a < b);
 }
 
+/* search.c: where the needle first stands in the text; NULL: nowhere. An empty one stands at the beginning. */
+const uint8_t *text_find(const uint8_t *text, size_t length, const uint8_t *needle, size_t needle_length);
+
 /* LIKE and regular expressions. */
 enum status like_match(struct varlen text, struct varlen pattern, bool fold, bool *out) MUST_CHECK;
 

@@ -71,7 +71,5 @@
         for (size_t i = 0; i < c->count; i++) { const A a = a_[i]; __VA_ARGS__; } \
     } while (0)
 
-/* All kernels and binds that the tables in function_table.c name are declared there by macro. */
-
 
 #endif

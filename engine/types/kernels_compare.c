@@ -1,6 +1,6 @@
 /* engine/types/kernels_compare.c - = <> < <= > >= for every type, min and max of two.
  *
- * Fixed widths compare in straight vector code into a column of bool bytes. Texts first compare the bytes in place.
+ * Fixed widths compare in straight vector code into a column of bool bytes (kernels_fixed.h). Texts first compare the bytes in place.
  * Numerics pick their loop when they are bound: both DEC64 or both DEC128 of one scale compare as integers. */
 #include "engine/types/kernel.h"
 
@@ -13,39 +13,9 @@ KERNELS_FAST
 
 #define COMPARE(NAME, A, B, EXPRESSION) \
     enum status k_##NAME(struct kernel_call *c) { VECTOR_LOOP2(A, B, uint8_t, out_[i] = (EXPRESSION)); return STATUS_OK; }
-#define COMPARES(P, A, B, X, Y) \
-    COMPARE(P##eq, A, B, X == Y) COMPARE(P##ne, A, B, X != Y) COMPARE(P##lt, A, B, X < Y) \
-    COMPARE(P##le, A, B, X <= Y) COMPARE(P##gt, A, B, X > Y) COMPARE(P##ge, A, B, X >= Y)
-COMPARES(int2, int16_t, int16_t, a, b)
-COMPARES(int4, int32_t, int32_t, a, b)
-COMPARES(int8, int64_t, int64_t, a, b)
-COMPARES(int24, int16_t, int32_t, a, b)
-COMPARES(int42, int32_t, int16_t, a, b)
-COMPARES(int28, int16_t, int64_t, a, b)
-COMPARES(int82, int64_t, int16_t, a, b)
-COMPARES(int48, int32_t, int64_t, a, b)
-COMPARES(int84, int64_t, int32_t, a, b)
-COMPARES(oid, uint32_t, uint32_t, a, b)
-COMPARES(char, uint8_t, uint8_t, a, b)
-COMPARES(bool, uint8_t, uint8_t, a, b)
-COMPARES(xid8, uint64_t, uint64_t, a, b)
-COMPARES(tid, uint64_t, uint64_t, a, b)
-COMPARES(date_, int32_t, int32_t, a, b)
-COMPARES(time_, int64_t, int64_t, a, b)
-COMPARES(timestamp_, int64_t, int64_t, a, b)
 COMPARE(xideq, uint64_t, uint64_t, a == b)
 COMPARE(xidneq, uint64_t, uint64_t, a != b)
 COMPARE(xideq4, uint64_t, int32_t, a == (uint64_t)b)
-
-/* NaN equals itself and is greater than all. */
-#define FLOAT_COMPARES(P, A, B) \
-    COMPARE(P##eq, A, B, (a == b) | ((a != a) & (b != b))) COMPARE(P##ne, A, B, !((a == b) | ((a != a) & (b != b)))) \
-    COMPARE(P##lt, A, B, (a < b) | ((b != b) & (a == a))) COMPARE(P##le, A, B, (a <= b) | (b != b)) \
-    COMPARE(P##gt, A, B, (a > b) | ((a != a) & (b == b))) COMPARE(P##ge, A, B, (a >= b) | (a != a))
-FLOAT_COMPARES(float4, float, float)
-FLOAT_COMPARES(float8, double, double)
-FLOAT_COMPARES(float48, float, double)
-FLOAT_COMPARES(float84, double, float)
 
 /* From an order function of two rows. */
 #define ORDERED(P, A, ORDER) \

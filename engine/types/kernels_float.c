@@ -1,7 +1,6 @@
-/* engine/types/kernels_float.c - float4 and float8: arithmetic, mathematics, casts.
+/* engine/types/kernels_float.c - float4 and float8: division, mathematics, casts. Sums and products are in kernels_fixed.h.
  *
- * An infinite result from finite arguments is an overflow, a zero product or quotient of non-zero ones an underflow; the
- * loops compute first and look back only when such a result turned up. */
+ * An infinite result from finite arguments is an overflow, a zero product or quotient of non-zero ones an underflow. */
 #include "engine/types/kernel.h"
 
 #include <errno.h>
@@ -16,50 +15,16 @@ static enum status overflow(void) { return error_set(STATUS_OUT_OF_RANGE, "value
 static enum status underflow(void) { return error_set(STATUS_OUT_OF_RANGE, "value out of range: underflow"); }
 static enum status input_range(void) { return error_set(STATUS_OUT_OF_RANGE, "input is out of range"); }
 
-#define ADDITIVE(NAME, A, B, R, OP) \
-    enum status k_##NAME(struct kernel_call *c) \
-    { \
-        int bad = 0; \
-        VECTOR_LOOP2(A, B, R, const R r = (R)a OP (R)b; bad |= !(r - r == 0); out_[i] = r); \
-        if (bad) { \
-            R *out_ = c->out->values; \
-            for (KERNEL_ROWS(c, i)) \
-                if (!c->out->nulls[i] && isinf(out_[i]) && !isinf(VECTOR(A, &c->args[0], i)) && !isinf(VECTOR(B, &c->args[1], i))) \
-                    FAIL(overflow()); \
-        } \
-        return STATUS_OK; \
-    }
-#define MULTIPLY(NAME, A, B, R) \
-    enum status k_##NAME(struct kernel_call *c) \
-    { \
-        int bad = 0; \
-        VECTOR_LOOP2(A, B, R, const R r = (R)a * (R)b; bad |= !(r - r == 0) | (r == 0); out_[i] = r); \
-        if (bad) { \
-            R *out_ = c->out->values; \
-            for (KERNEL_ROWS(c, i)) { \
-                if (c->out->nulls[i]) \
-                    continue; \
-                const A a = VECTOR(A, &c->args[0], i); \
-                const B b = VECTOR(B, &c->args[1], i); \
-                if (isinf(out_[i]) && !isinf(a) && !isinf(b)) \
-                    FAIL(overflow()); \
-                if (out_[i] == 0 && a != 0 && b != 0) \
-                    FAIL(underflow()); \
-            } \
-        } \
-        return STATUS_OK; \
-    }
 #define DIVIDE(NAME, A, B, R) \
     KERNEL2(k_##NAME, A, B, R, \
         if (b == 0 && !isnan(a)) FAIL(error_set(STATUS_DIVISION_BY_ZERO, NULL)); \
         r = (R)a / (R)b; \
         if (isinf(r) && !isinf(a)) FAIL(overflow()); \
         if (r == 0 && a != 0 && !isinf(b)) FAIL(underflow()))
-#define ARITHMETIC(P, A, B, R) ADDITIVE(P##pl, A, B, R, +) ADDITIVE(P##mi, A, B, R, -) MULTIPLY(P##mul, A, B, R) DIVIDE(P##div, A, B, R)
-ARITHMETIC(float4, float, float, float)
-ARITHMETIC(float8, double, double, double)
-ARITHMETIC(float48, float, double, double)
-ARITHMETIC(float84, double, float, double)
+DIVIDE(float4div, float, float, float)
+DIVIDE(float8div, double, double, double)
+DIVIDE(float48div, float, double, double)
+DIVIDE(float84div, double, float, double)
 
 KERNEL1(k_float4um, float, float, r = -a)
 KERNEL1(k_float8um, double, double, r = -a)

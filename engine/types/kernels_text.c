@@ -91,7 +91,39 @@ static TEXT part(TEXT v, int64_t from, int64_t count)
     return varlen_of(v.bytes + start, length);
 }
 static enum status negative(void) { return error_set(STATUS_SUBSTRING_ERROR, "negative substring length not allowed"); }
-KERNEL3(k_text_substr, TEXT, int32_t, int32_t, TEXT, if (d < 0) FAIL(negative()); r = part(a, b, d))
+
+/* Are the first `count` bytes, eight at the most, ASCII? */
+static inline bool starts_ascii(TEXT v, uint32_t count)
+{
+    uint64_t word = 0;
+    if (v.length >= 8)
+        memcpy(&word, v.bytes, 8);
+    else
+        for (uint32_t i = 0; i < v.length && i < count; i++)
+            word |= (uint64_t)v.bytes[i] << (8 * i);
+    return !(word & UINT64_C(0x8080808080808080) >> (64 - 8 * count));
+}
+static KERNEL3(substr_general, TEXT, int32_t, int32_t, TEXT, if (d < 0) FAIL(negative()); r = part(a, b, d))
+/* A piece near the front, as it is mostly asked for: characters are bytes when all up to its end are ASCII. */
+enum status k_text_substr(struct kernel_call *c)
+{
+    const int32_t from = c->count && c->args[1].constant ? *(const int32_t *)c->args[1].values : 0;
+    const int32_t count = c->count && c->args[2].constant ? *(const int32_t *)c->args[2].values : 0;
+    if (from < 1 || count < 1 || from > 8 || count > 8 || from - 1 + count > 8)
+        return substr_general(c);
+    const uint32_t skip = (uint32_t)from - 1, end = skip + (uint32_t)count;
+    TEXT *out = c->out->values;
+    for (KERNEL_ROWS(c, i)) {
+        if (c->out->nulls[i])
+            continue;
+        const TEXT v = VECTOR(TEXT, &c->args[0], i);
+        if (__builtin_expect(v.length >= end && starts_ascii(v, end), 1))
+            out[i] = (TEXT){v.bytes + skip, (uint32_t)count, 0};
+        else
+            out[i] = part(v, from, count);
+    }
+    return STATUS_OK;
+}
 KERNEL2(k_text_substr_no_len, TEXT, int32_t, TEXT, r = part(a, b, -1))
 static TEXT left(TEXT v, int32_t n)
 {
@@ -114,7 +146,7 @@ static int32_t position(TEXT text, TEXT needle)
         return 1;
     if (needle.length > text.length)
         return 0;
-    const uint8_t *at = memmem(text.bytes, text.length, needle.bytes, needle.length);
+    const uint8_t *at = text_find(text.bytes, text.length, needle.bytes, needle.length);
     return at ? (int32_t)utf8_length(text.bytes, (size_t)(at - text.bytes)) + 1 : 0;
 }
 KERNEL2(k_textpos, TEXT, TEXT, int32_t, r = position(a, b))
@@ -283,12 +315,12 @@ static TEXT replace(TEXT v, TEXT from, TEXT to, struct arena *arena)
 {
     if (!from.length || from.length > v.length)
         return v;
-    const uint8_t *p = v.bytes, *end = p + v.length, *at = memmem(p, v.length, from.bytes, from.length);
+    const uint8_t *p = v.bytes, *end = p + v.length, *at = text_find(p, v.length, from.bytes, from.length);
     if (!at)
         return v;
     struct text_buffer b;
     text_buffer_open(&b, arena);
-    for (; at; at = p < end ? memmem(p, (size_t)(end - p), from.bytes, from.length) : NULL) {
+    for (; at; at = p < end ? text_find(p, (size_t)(end - p), from.bytes, from.length) : NULL) {
         text_buffer_add(&b, p, (size_t)(at - p));
         text_buffer_add(&b, to.bytes, to.length);
         p = at + from.length;
@@ -363,7 +395,7 @@ static enum status split_part(TEXT v, TEXT by, int32_t field, TEXT *out)
     const uint8_t *p = v.bytes, *end = p + v.length;
     if (field < 0) {                                          /* from the end: count first */
         int64_t count = 1;
-        for (const uint8_t *at; (at = memmem(p, (size_t)(end - p), by.bytes, by.length)); p = at + by.length)
+        for (const uint8_t *at; (at = text_find(p, (size_t)(end - p), by.bytes, by.length)); p = at + by.length)
             count++;
         if (-(int64_t)field > count)
             return STATUS_OK;
@@ -371,12 +403,12 @@ static enum status split_part(TEXT v, TEXT by, int32_t field, TEXT *out)
         p = v.bytes;
     }
     while (--field) {
-        const uint8_t *at = memmem(p, (size_t)(end - p), by.bytes, by.length);
+        const uint8_t *at = text_find(p, (size_t)(end - p), by.bytes, by.length);
         if (!at)
             return STATUS_OK;
         p = at + by.length;
     }
-    const uint8_t *at = memmem(p, (size_t)(end - p), by.bytes, by.length);
+    const uint8_t *at = text_find(p, (size_t)(end - p), by.bytes, by.length);
     *out = varlen_of(p, (size_t)((at ? at : end) - p));
     return STATUS_OK;
 }
@@ -724,7 +756,7 @@ static TEXT bytes_part(TEXT v, int64_t from, int64_t count)
 }
 KERNEL3(k_bytea_substr, TEXT, int32_t, int32_t, TEXT, if (d < 0) FAIL(negative()); r = bytes_part(a, b, d))
 KERNEL2(k_bytea_substr_no_len, TEXT, int32_t, TEXT, r = bytes_part(a, b, -1))
-KERNEL2(k_byteapos, TEXT, TEXT, int32_t, const uint8_t *at = b.length ? memmem(a.bytes, a.length, b.bytes, b.length) : a.bytes; r = at ? (int32_t)(at - a.bytes) + 1 : 0)
+KERNEL2(k_byteapos, TEXT, TEXT, int32_t, const uint8_t *at = b.length ? text_find(a.bytes, a.length, b.bytes, b.length) : a.bytes; r = at ? (int32_t)(at - a.bytes) + 1 : 0)
 static enum status byte_index(int64_t at, int64_t limit) { return error_set(STATUS_ARRAY_SUBSCRIPT, "index %lld out of valid range, 0..%lld", (long long)at, (long long)limit - 1); }
 KERNEL2(k_byteaGetByte, TEXT, int32_t, int32_t, if (b < 0 || (uint32_t)b >= a.length) FAIL(byte_index(b, a.length)); r = a.bytes[b])
 KERNEL3(k_byteaSetByte, TEXT, int32_t, int32_t, TEXT, if (b < 0 || (uint32_t)b >= a.length) FAIL(byte_index(b, a.length)); r = text_copy(c->arena, a.bytes, a.length); ((uint8_t *)(uintptr_t)r.bytes)[b] = (uint8_t)d)
@@ -759,7 +791,7 @@ static TEXT split(TEXT v, TEXT by, bool by_null, TEXT null_text, bool has_null_t
             if (at == end)
                 at = NULL;
         } else {
-            at = by.length ? memmem(p, (size_t)(end - p), by.bytes, by.length) : NULL;
+            at = by.length ? text_find(p, (size_t)(end - p), by.bytes, by.length) : NULL;
             next = at ? at + by.length : end;
         }
         TEXT piece = varlen_of(p, (size_t)((at ? at : end) - p));

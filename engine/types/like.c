@@ -1,8 +1,11 @@
 /* engine/types/like.c - LIKE and ILIKE.
  *
- * A constant pattern is sorted out when it is bound: without wildcards it is equality, 'abc%', '%abc' and '%abc%' compare
- * a prefix, a suffix or search with memmem; others run the general matcher. The matcher backs up to the last % only,
- * which suffices, so it is never worse than length times pattern. % and _ step by characters. */
+ * A constant pattern without _ is sorted out when it is bound into pieces that % stands between: the first may be tied to
+ * the text's beginning, the last to its end, the others are searched for one after the other, each at the first place there is.
+ * A pattern that begins with % searches for its first piece in many rows at once: values of a heap page lie one behind
+ * the other, so a run of them is one text, and only what is found is asked which row it is in.
+ * Others run the general matcher, which backs up to the last % only; that suffices, so it is never worse than length times
+ * pattern. % and _ step by characters. */
 #include <stdlib.h>
 #include <utf8proc.h>
 #include "engine/types/kernel.h"
@@ -79,36 +82,94 @@ enum status like_match(struct varlen text, struct varlen pattern, bool fold, boo
     }
 }
 
-enum shape { SHAPE_GENERAL, SHAPE_EQUAL, SHAPE_PREFIX, SHAPE_SUFFIX, SHAPE_CONTAINS };
-struct like { enum shape shape; struct varlen needle; };
+struct like {
+    struct varlen *pieces;               /* none of them empty */
+    uint32_t count;
+    bool open_front, open_back;          /* the pattern begins, ends with % */
+    bool wanted;                         /* LIKE; false: NOT LIKE */
+};
 
-static bool contains(struct varlen t, struct varlen n) { return !n.length || (t.length >= n.length && memmem(t.bytes, t.length, n.bytes, n.length)); }
-
-#define SHAPED(NAME, TEST) \
-    static enum status NAME(struct kernel_call *c) \
-    { \
-        const struct like *like = c->data; \
-        const struct varlen n = like->needle; \
-        uint8_t *out = c->out->values; \
-        for (KERNEL_ROWS(c, i)) { \
-            if (c->out->nulls[i]) \
-                continue; \
-            const struct varlen t = VECTOR(struct varlen, &c->args[0], i); \
-            out[i] = (TEST); \
-        } \
-        return STATUS_OK; \
+/* The pieces from number `from` on, in what lies behind those before. */
+static bool pieces_match(const struct like *like, uint32_t from, const uint8_t *at, const uint8_t *end)
+{
+    uint32_t count = like->count;
+    if (from < count && !like->open_back) {
+        const struct varlen last = like->pieces[--count];
+        if ((size_t)(end - at) < last.length || memcmp(end - last.length, last.bytes, last.length) != 0)
+            return false;
+        end -= last.length;
     }
-#define STARTS (t.length >= n.length && !memcmp(t.bytes, n.bytes, n.length))
-#define ENDS (t.length >= n.length && !memcmp(t.bytes + t.length - n.length, n.bytes, n.length))
-#define EQUALS (t.length == n.length && !memcmp(t.bytes, n.bytes, n.length))
-SHAPED(like_equal, EQUALS)
-SHAPED(like_prefix, STARTS)
-SHAPED(like_suffix, ENDS)
-SHAPED(like_contains, contains(t, n))
-SHAPED(unlike_equal, !EQUALS)
-SHAPED(unlike_prefix, !STARTS)
-SHAPED(unlike_suffix, !ENDS)
-SHAPED(unlike_contains, !contains(t, n))
+    for (uint32_t k = from; k < count; k++) {
+        at = text_find(at, (size_t)(end - at), like->pieces[k].bytes, like->pieces[k].length);
+        if (!at)
+            return false;
+        at += like->pieces[k].length;
+    }
+    return true;
+}
+
+static bool matches(const struct like *like, struct varlen text)
+{
+    const struct varlen *pieces = like->pieces;
+    if (like->count == 0)
+        return like->open_front || text.length == 0;
+    if (like->open_front)
+        return pieces_match(like, 0, text.bytes, text.bytes + text.length);
+    if (text.length < pieces->length || memcmp(text.bytes, pieces->bytes, pieces->length) != 0)
+        return false;
+    if (like->count == 1)
+        return like->open_back || text.length == pieces->length;
+    return pieces_match(like, 1, text.bytes + pieces->length, text.bytes + text.length);
+}
+
+static enum status like_rows(struct kernel_call *c)
+{
+    const struct like *like = c->data;
+    uint8_t *out = c->out->values;
+    for (KERNEL_ROWS(c, i))
+        if (!c->out->nulls[i])
+            out[i] = matches(like, VECTOR(struct varlen, &c->args[0], i)) == like->wanted;
+    return STATUS_OK;
+}
+
+/* Rows first .. end-1 lie one behind the other. out[] says "no match" for all of them. */
+static void search_run(const struct like *like, const struct varlen *texts, uint32_t first, uint32_t end, const uint8_t *bytes_end, uint8_t *out)
+{
+    const struct varlen needle = like->pieces[0];
+    const uint8_t *at = texts[first].bytes;
+    uint32_t row = first;
+    while ((at = text_find(at, (size_t)(bytes_end - at), needle.bytes, needle.length))) {
+        while (texts[row].bytes + texts[row].length <= at)
+            row++;
+        const uint8_t *row_end = texts[row].bytes + texts[row].length;
+        if (at + needle.length > row_end) {      /* it hangs over into the next row: not there, and later ones may begin in this row still */
+            at++;
+            continue;
+        }
+        if (like->count == 1 ? like->open_back || pieces_match(like, 0, at, row_end) : pieces_match(like, 1, at + needle.length, row_end))
+            out[row] = like->wanted;
+        at = row_end;
+        if (++row == end)
+            return;
+    }
+}
+
+static enum status like_search(struct kernel_call *c)
+{
+    const struct like *like = c->data;
+    if (c->selection || c->args[0].constant || c->has_nulls)
+        return like_rows(c);
+    const struct varlen *texts = c->args[0].values;
+    uint8_t *out = c->out->values;
+    memset(out, !like->wanted, c->count);
+    for (uint32_t i = 0, end; i < c->count; i = end) {
+        const uint8_t *bytes_end = texts[i].bytes + texts[i].length;
+        for (end = i + 1; end < c->count && texts[end].bytes == bytes_end; end++)
+            bytes_end += texts[end].length;
+        search_run(like, texts, i, end, bytes_end, out);
+    }
+    return STATUS_OK;
+}
 
 #define GENERAL(NAME, FOLD, WANTED) \
     KERNEL2(k_##NAME, struct varlen, struct varlen, uint8_t, bool match; CHECK_ROW(like_match(a, b, FOLD, &match)); r = match == WANTED)
@@ -119,38 +180,35 @@ GENERAL(texticnlike, true, false)
 
 static enum status bind(struct function_bind *f, kernel_fn general, bool wanted)
 {
-    static const kernel_fn positive[] = {NULL, like_equal, like_prefix, like_suffix, like_contains}, negative[] = {NULL, unlike_equal, unlike_prefix, unlike_suffix, unlike_contains};
     const struct value *pattern = f->constants ? f->constants[1] : NULL;
     f->result = type_make(OID_BOOL, -1);
     f->kernel = general;
     if (!pattern || pattern->null)
         return STATUS_OK;
     const uint8_t *p = pattern->v.bytes, *end = p + pattern->v.length;
-    uint8_t *needle = arena_alloc(f->arena, pattern->v.length + 1);
-    size_t n = 0;
-    bool front = false, back = false;
-    while (p < end && *p == '%') {
-        front = true;
-        p++;
-    }
+    uint8_t *bytes = arena_alloc(f->arena, pattern->v.length + 1);
+    struct like *like = arena_new(f->arena, struct like);
+    like->pieces = arena_array(f->arena, struct varlen, pattern->v.length + 1);
+    like->wanted = wanted;
+    like->open_front = p < end && *p == '%';
+    uint32_t length = 0;
     for (; p < end; p++) {
+        like->open_back = *p == '%';
         if (*p == '%') {
-            while (p < end && *p == '%')
-                p++;
-            if (p != end)
-                return STATUS_OK;
-            back = true;
-            break;
+            if (length)
+                like->pieces[like->count++] = varlen_of(bytes, length);
+            bytes += length;
+            length = 0;
+            continue;
         }
         if (*p == '_' || (*p == '\\' && ++p == end))
             return STATUS_OK;
-        needle[n++] = *p;
+        bytes[length++] = *p;
     }
-    struct like *like = arena_new(f->arena, struct like);
-    like->needle = varlen_of(needle, n);
-    like->shape = !n && front ? SHAPE_CONTAINS : front && back ? SHAPE_CONTAINS : front ? SHAPE_SUFFIX : back ? SHAPE_PREFIX : SHAPE_EQUAL;
+    if (length)
+        like->pieces[like->count++] = varlen_of(bytes, length);
     f->data = like;
-    f->kernel = (wanted ? positive : negative)[like->shape];
+    f->kernel = like->open_front && like->count ? like_search : like_rows;
     return STATUS_OK;
 }
 enum status b_textlike(struct function_bind *f) { return bind(f, k_textlike, true); }

@@ -39,6 +39,11 @@ $(BUILD)/bench/hooks: $(BUILD)/bench/hooks.o $(patsubst %.c,$(BUILD)/%.o,$(wildc
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/bench/floor: $(BUILD)/bench/floor.o
 	$(CC) $(CFLAGS) -o $@ $^ -lpthread
+$(BUILD)/bench/compare: $(BUILD)/bench/compare.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard bench/compare_*.c))
+	$(CC) $(CFLAGS) -o $@ $^ -lpq -lsqlite3 -lm
+$(BUILD)/bench/parallel: $(BUILD)/bench/parallel.o $(BUILD)/bench/compare_tools.o $(BUILD)/bench/compare_postgres.o
+	$(CC) $(CFLAGS) -o $@ $^ -lpq -lm -lpthread
+$(BUILD)/bench/compare_postgres.o: CFLAGS += -I$(shell pg_config --includedir 2>/dev/null)
 # The engines beside ours: whichever of them has its header here (the others are left out, and the program says so).
 BTREE_LIBS = $(foreach pair,lmdb.h:-llmdb db.h:-ldb wiredtiger.h:-lwiredtiger sqlite3.h:-lsqlite3,$(if $(wildcard /usr/include/$(word 1,$(subst :, ,$(pair)))),$(word 2,$(subst :, ,$(pair)))))
 $(BUILD)/bench/btree: $(patsubst %.c,$(BUILD)/%.o,$(wildcard bench/btree*.c)) $(BUILD)/libcrab.a
@@ -176,6 +181,21 @@ bench-btree:                      ## our B+Tree beside LMDB, Berkeley DB, WiredT
 	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/bench/btree
 	@BUILD=$(BUILD) bench/btree.sh
 
+bench-micro:                      ## statements on one table beside PostgreSQL, SQLite and DuckDB: ROWS= (5000000), ROUNDS=, WORKERS=, ONLY=
+	@base/packages.sh bench
+	@+$(MAKE) --no-print-directory -s -j2 all $(BUILD)/bench/compare
+	@BUILD=$(BUILD) bench/micro.sh
+
+bench-tpch:                       ## the queries of TPC-H beside the same, and a cold scan: SF= (1), TPCH_DIR= (../shared/tpch), ROUNDS=, WORKERS=
+	@base/packages.sh bench
+	@+$(MAKE) --no-print-directory -s -j2 all $(BUILD)/bench/compare
+	@BUILD=$(BUILD) SF="$(SF)" bench/tpch.sh
+
+bench-parallel:                   ## workers 1 to 16 on all of these: speed-up, its ceiling, serial share, time by phase: ROWS=, SF=, ROUNDS=
+	@base/packages.sh bench
+	@+$(MAKE) --no-print-directory -s -j2 all $(BUILD)/bench/parallel
+	@BUILD=$(BUILD) SF="$(SF)" bench/parallel.sh
+
 interleave:                       ## every interleaving from a seed: SCENARIO=, N= (300), SEED=, POLICY=random|pct|exhaustive
 	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/tests/interleave/interleave
 	@$(BUILD)/tests/interleave/interleave SCENARIO=$(SCENARIO) N=$(N) SEED=$(SEED) POLICY=$(POLICY)
@@ -230,6 +250,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test test-switches tsan-soak interleave mutants oracle crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench grade lesson lessons curve graders units stress variants lint format install clean help
+.PHONY: all run test test-switches tsan-soak interleave mutants oracle crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench bench-micro bench-tpch bench-parallel grade lesson lessons curve graders units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

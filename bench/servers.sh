@@ -4,6 +4,8 @@
 #
 #     . bench/servers.sh          sets work, crab_pid, pg_pid; defines port, sql, bench, median
 #
+# SERVERS=crab: without PostgreSQL.
+#
 # kernel.sched_autogroup_enabled would give a server of processes a share of the processor a backend and a server of threads one share
 # in all: where we may, it is switched off, and put back at the end.
 BUILD=${BUILD:-build}
@@ -36,11 +38,27 @@ else
 fi
 
 mkdir "$work/s" && chmod 777 "$work/s"
-"$BUILD/crabtree" -D "$work/crab" -p 6601 -k "$work/s" -c shared_buffers=$MEMORY -c work_mem=256MB -c max_wal_size=4GB -c checkpoint_timeout=1h >"$work/crab.log" 2>&1 &
-crab_pid=$!
-mkdir "$work/pg" && { [ "$(id -u)" != 0 ] || chown postgres "$work/pg"; }
-as_pg "$PGBIN/initdb -D $work/pg -A trust -U postgres --locale=C -E UTF8" >/dev/null
-cat >>"$work/pg/postgresql.conf" <<CONF
+server_start() { # crab|pg
+    if [ "$1" = pg ]; then
+        as_pg "$PGBIN/pg_ctl -D $work/pg -l $work/pg/log -w start" >/dev/null
+        pg_pid=$(head -n 1 "$work/pg/postmaster.pid")
+        return
+    fi
+    : >"$work/crab.log"
+    "$BUILD/crabtree" -D "$work/crab" -p 6601 -k "$work/s" -c shared_buffers=$MEMORY -c work_mem=256MB -c max_wal_size=4GB -c checkpoint_timeout=1h >"$work/crab.log" 2>&1 &
+    crab_pid=$!
+    for _ in $(seq 300); do grep -q ready "$work/crab.log" && return; sleep 0.1; done
+    cat "$work/crab.log"
+    exit 1
+}
+server_stop() { # crab|pg
+    if [ "$1" = pg ]; then as_pg "$PGBIN/pg_ctl -D $work/pg -m fast -w stop" >/dev/null; else kill -INT "$crab_pid" && wait "$crab_pid" || :; fi
+}
+server_start crab
+if [[ " ${SERVERS:-crab pg} " == *" pg "* ]]; then
+    mkdir "$work/pg" && { [ "$(id -u)" != 0 ] || chown postgres "$work/pg"; }
+    as_pg "$PGBIN/initdb -D $work/pg -A trust -U postgres --locale=C -E UTF8" >/dev/null
+    cat >>"$work/pg/postgresql.conf" <<CONF
 port = 6602
 unix_socket_directories = '$work/s'
 listen_addresses = ''
@@ -50,10 +68,8 @@ max_wal_size = 4GB
 checkpoint_timeout = 1h
 jit = off
 CONF
-as_pg "$PGBIN/pg_ctl -D $work/pg -l $work/pg/log -w start" >/dev/null
-pg_pid=$(head -n 1 "$work/pg/postmaster.pid")
-for _ in $(seq 300); do grep -q ready "$work/crab.log" && break; sleep 0.1; done
-grep -q ready "$work/crab.log" || { cat "$work/crab.log"; exit 1; }
+    server_start pg
+fi
 
 port() { case $1 in crab) echo 6601 ;; pg) echo 6602 ;; floor) echo 6603 ;; esac; }
 sql() { local server=$1; shift; PGHOST=$work/s PGPORT=$(port "$server") PGUSER=postgres PGDATABASE=postgres psql -X -q -At -v ON_ERROR_STOP=1 "$@"; }

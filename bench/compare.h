@@ -1,0 +1,46 @@
+/* bench/compare.h - a database system as the comparisons see it: one connection, one statement at a time.
+ *
+ * Each system is a file of its own (compare_postgres.c serves PostgreSQL and Crabtree, compare_sqlite.c, compare_duckdb.c). Statements are written in
+ * PostgreSQL's words; a system that has others says them its own way. */
+#ifndef BENCH_COMPARE_H
+#define BENCH_COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct answer {
+    char *text;                          /* rows, '\n' behind each, '\t' between columns; nulls are empty. Grows, is used again */
+    size_t length, capacity;
+    double wall_ms, cpu_ms;              /* the statement's; cpu: of the server's process, all threads */
+};
+void answer_add(struct answer *, const char *bytes, size_t length);
+
+struct system {
+    const char *name;
+    /* false: error says why. `where` is the system's own: a connection string, a file, a folder. */
+    bool (*open)(struct system *, const char *where, int workers, char *error, size_t error_bytes);
+    bool (*run)(struct system *, const char *sql, struct answer *, char *error, size_t error_bytes);
+    /* COPY table FROM a tab-separated file. */
+    bool (*load)(struct system *, const char *table, const char *path, struct answer *, char *error, size_t error_bytes);
+    void (*close)(struct system *);
+    void *state;
+};
+extern const struct system system_crabtree, system_postgres, system_sqlite, system_duckdb;
+
+double clock_ms(void);                   /* monotonic */
+double process_cpu_ms(int pid);          /* user and system time of all threads that it ever had; 0: the process is gone */
+double median(double *values, size_t count);     /* sorts them */
+
+/* Same rows? Numbers may differ by a millionth of a millionth part of themselves or so; blanks at a value's end don't count. */
+bool answers_agree(const char *one, const char *other);
+
+/* A file of statements. */
+struct script;
+struct statement { char *sql, *heading, *after; };       /* heading NULL: not measured; after NULL: nothing */
+void           script_value(const char *name, const char *value);
+struct script *script_open(const char *path);            /* NULL: it cannot be read */
+struct statement *script_next(struct script *);          /* valid until the next call; NULL: that was all */
+void           script_close(struct script *);
+
+#endif

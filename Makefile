@@ -41,7 +41,7 @@ $(BUILD)/bench/floor: $(BUILD)/bench/floor.o
 	$(CC) $(CFLAGS) -o $@ $^ -lpthread
 $(BUILD)/bench/compare: $(BUILD)/bench/compare.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard bench/compare_*.c))
 	$(CC) $(CFLAGS) -o $@ $^ -lpq -lsqlite3 -lm
-$(BUILD)/bench/parallel: $(BUILD)/bench/parallel.o $(BUILD)/bench/compare_tools.o $(BUILD)/bench/compare_postgres.o
+$(BUILD)/bench/parallel: $(BUILD)/bench/parallel.o $(BUILD)/bench/compare_tools.o $(BUILD)/bench/compare_script.o $(BUILD)/bench/compare_postgres.o
 	$(CC) $(CFLAGS) -o $@ $^ -lpq -lm -lpthread
 $(BUILD)/bench/compare_postgres.o: CFLAGS += -I$(shell pg_config --includedir 2>/dev/null)
 # The engines beside ours: whichever of them has its header here (the others are left out, and the program says so).

@@ -74,8 +74,11 @@ static enum status take_rows(struct aggregate_local *l, struct source *s, uint64
     batch.grain = grain_at(s);
     if (n->folder.count || batch.grain + 1 > limit)
         limit = batch.grain + 1;
-    for (; s->at < batch.row_count && place_grain(places[s->at]) < limit; s->at++)
-        positions[m++] = s->at;
+    if (s->at == 0 && place_grain(places[batch.row_count - 1]) < limit)
+        m = s->at = batch.row_count;     /* all of them */
+    else
+        for (; s->at < batch.row_count && place_grain(places[s->at]) < limit; s->at++)
+            positions[m++] = s->at;
     batch.column_count--;
     batch.selection = positions;
     batch.selected_count = m;

@@ -174,6 +174,32 @@ void rows_append_some(struct rows *rows, const struct batch *batch, const row_po
     }
 }
 
+struct chunk *rows_room(struct rows *rows, uint16_t count)
+{
+    struct chunk *chunk = rows->chunk_count ? &rows->chunks[rows->chunk_count - 1] : NULL;
+    if (!chunk || chunk->count + count > ROWS_CHUNK)
+        return chunk_add(rows, rows->chunk_count || count > 128 ? ROWS_CHUNK : 128);
+    if (chunk->count + count > chunk->capacity)
+        chunk_grow(rows, chunk, ROWS_CHUNK);
+    return chunk;
+}
+
+uint8_t *rows_nulls(struct rows *rows, struct chunk *chunk, uint16_t column)
+{
+    struct vector *v = &chunk->columns[column];
+    if (!v->nulls) {
+        v->nulls = arena_zero(rows->arena, chunk->capacity);
+        rows->bytes += chunk->capacity;
+    }
+    return v->nulls;
+}
+
+void rows_keep_bytes(struct rows *rows, struct chunk *chunk, uint16_t column, uint16_t at, uint16_t count)
+{
+    struct vector *v = &chunk->columns[column];
+    keep_bytes(rows, (struct varlen *)v->values + at, v->nulls ? v->nulls + at : NULL, count);
+}
+
 void rows_append(struct rows *rows, const struct batch *batch)
 {
     rows_append_some(rows, batch, batch->all_selected ? NULL : batch->selection, batch->selected_count);

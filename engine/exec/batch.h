@@ -31,6 +31,12 @@ static inline size_t width_bytes(uint8_t width) { return width == WIDTH_VARLEN ?
 void rows_open(struct rows *, struct arena *, const struct sql_type *types, uint16_t column_count);
 void rows_append(struct rows *, const struct batch *);                   /* the selected rows, in order */
 void rows_append_some(struct rows *, const struct batch *, const row_pos *positions, uint16_t count);
+/* For who fills chunks himself, and then adds to chunk->count and rows->count: a chunk with room for count (at most ROWS_CHUNK) more rows at its
+ * end; a column's null bytes (0 where nobody wrote); the bytes of varying values [at, at + count) into the arena. Chunks stay partly
+ * filled, so such rows are read by rows_chunk only. */
+struct chunk *rows_room(struct rows *, uint16_t count);
+uint8_t *rows_nulls(struct rows *, struct chunk *, uint16_t column);
+void rows_keep_bytes(struct rows *, struct chunk *, uint16_t column, uint16_t at, uint16_t count);
 void rows_chunk(const struct rows *, uint32_t chunk, struct batch *out); /* all selected; columns are the chunk's own */
 static inline const struct vector *rows_column(const struct rows *r, uint64_t row, uint16_t column) { return &r->chunks[row / ROWS_CHUNK].columns[column]; }
 static inline uint16_t rows_at(uint64_t row) { return (uint16_t)(row % ROWS_CHUNK); }

@@ -164,6 +164,11 @@ void spill_read_from_start(struct spill_file *file, struct arena *arena, struct 
     *out = (struct spill_reader){ .file = file, .arena = arena };
 }
 
+void spill_read_range(struct spill_file *file, uint64_t from, uint64_t to, struct arena *arena, struct spill_reader *out)
+{
+    *out = (struct spill_reader){ .file = file, .offset = from, .end = to, .arena = arena };
+}
+
 static enum status get(struct spill_file *file, uint64_t at, void *bytes, size_t count)
 {
     uint8_t *to = bytes;
@@ -185,7 +190,7 @@ static enum status get(struct spill_file *file, uint64_t at, void *bytes, size_t
 enum status spill_read(struct spill_reader *reader, struct batch *out, bool *end)
 {
     struct spill_file *file = reader->file;
-    *end = reader->offset >= file->length;
+    *end = reader->offset >= (reader->end ? reader->end : file->length);
     if (*end)
         return STATUS_OK;
     enum status status = file->buffered ? buffer_flush(file) : STATUS_OK;
@@ -248,110 +253,4 @@ void spill_close_all(struct run *run)
 {
     while (run->spills)
         spill_close(run->spills);
-}
-
-/* ---- partitions ---- */
-
-void spill_set_open(struct spill_set *set, struct run *run, struct arena *arena, const struct sql_type *types, uint16_t column_count)
-{
-    *set = (struct spill_set){ .run = run, .arena = arena, .types = types, .column_count = column_count };
-}
-
-static enum status write_waiting(struct spill_set *set, uint32_t partition)
-{
-    struct rows *rows = &set->waiting[partition];
-    enum status status = STATUS_OK;
-    if (!set->files[partition])
-        status = spill_open(set->run, set->types, set->column_count, &set->files[partition]);
-    for (uint32_t c = 0; c < rows->chunk_count && !status; c++) {
-        struct batch batch;
-        rows_chunk(rows, c, &batch);
-        status = spill_write(set->files[partition], &batch);
-    }
-    set->bytes -= rows->bytes;
-    arena_reset(set->waiting_arenas[partition]);
-    rows_open(rows, set->waiting_arenas[partition], set->types, set->column_count);
-    return status;
-}
-
-enum status spill_set_add(struct spill_set *set, const struct batch *batch, const row_pos *positions, uint16_t count, const uint64_t *hashes)
-{
-    row_pos chosen[BATCH_MAX];
-    uint16_t starts[SPILL_PARTITIONS + 1] = { 0 }, at[SPILL_PARTITIONS];
-    for (uint16_t k = 0; k < count; k++)
-        starts[spill_partition(hashes[k]) + 1]++;
-    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
-        at[p] = starts[p];
-        starts[p + 1] = (uint16_t)(starts[p + 1] + starts[p]);
-    }
-    for (uint16_t k = 0; k < count; k++)
-        chosen[at[spill_partition(hashes[k])]++] = positions ? positions[k] : k;
-    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
-        struct rows *waiting = &set->waiting[p];
-        uint16_t n = (uint16_t)(starts[p + 1] - starts[p]);
-        if (n == 0)
-            continue;
-        if (!set->waiting_arenas[p]) {
-            set->waiting_arenas[p] = arena_open(set->arena, "spilled rows");
-            rows_open(waiting, set->waiting_arenas[p], set->types, set->column_count);
-        }
-        uint64_t before = waiting->bytes;
-        rows_append_some(waiting, batch, chosen + starts[p], n);
-        set->bytes += waiting->bytes - before;
-        if (!set->keep_bytes && (waiting->count >= ROWS_CHUNK || waiting->bytes > 256 << 10)) {
-            enum status status = write_waiting(set, p);
-            if (status)
-                return status;
-        }
-    }
-    return set->keep_bytes && set->bytes > set->keep_bytes ? spill_set_flush(set) : STATUS_OK;
-}
-
-bool spill_set_on_disk(const struct spill_set *set)
-{
-    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
-        if (set->files[p])
-            return true;
-    return false;
-}
-
-void spill_set_read_from_start(struct spill_set *set, uint32_t partition, struct arena *arena, struct spill_set_reader *out)
-{
-    *out = (struct spill_set_reader){ .set = set, .partition = partition, .file = set->files[partition] != NULL };
-    if (out->file)
-        spill_read_from_start(set->files[partition], arena, &out->reader);
-}
-
-enum status spill_set_read(struct spill_set_reader *reader, struct batch *out, bool *end)
-{
-    *end = false;
-    if (reader->file) {
-        enum status status = spill_read(&reader->reader, out, end);
-        if (status || !*end)
-            return status;
-        reader->file = false;
-    }
-    const struct rows *rows = &reader->set->waiting[reader->partition];
-    *end = reader->chunk >= rows->chunk_count;
-    if (!*end)
-        rows_chunk(rows, reader->chunk++, out);
-    return STATUS_OK;
-}
-
-enum status spill_set_flush(struct spill_set *set)
-{
-    enum status status = STATUS_OK;
-    for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++)
-        if (set->waiting_arenas[p] && set->waiting[p].count)
-            status = write_waiting(set, p);
-    return status;
-}
-
-void spill_set_close(struct spill_set *set)
-{
-    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
-        if (set->files[p]) {
-            spill_close(set->files[p]);
-            set->files[p] = NULL;
-        }
 }

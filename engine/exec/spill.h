@@ -12,8 +12,9 @@ struct spill_file;
 enum status spill_open(struct run *, const struct sql_type *types, uint16_t column_count, struct spill_file **out) MUST_CHECK;
 enum status spill_write(struct spill_file *, const struct batch *) MUST_CHECK;           /* the selected rows; with its grain */
 uint64_t    spill_bytes(const struct spill_file *);
-struct spill_reader { struct spill_file *file; uint64_t offset; struct arena *arena; };
+struct spill_reader { struct spill_file *file; uint64_t offset, end; struct arena *arena; };   /* end 0: of the file */
 void        spill_read_from_start(struct spill_file *, struct arena *, struct spill_reader *out);   /* the arena is reset at each read */
+void        spill_read_range(struct spill_file *, uint64_t from, uint64_t to, struct arena *, struct spill_reader *out);   /* places that spill_bytes said while it was written */
 enum status spill_read(struct spill_reader *, struct batch *out, bool *end) MUST_CHECK;
 void        spill_close(struct spill_file *);
 /* Rows dealt out by the hash of their key: a file for each partition, rows gathered into full batches on the way. */

@@ -239,6 +239,14 @@ static enum status explain_options_read(const struct option_list *list, struct e
     return STATUS_OK;
 }
 
+/* Where the leader's time went while workers ran, in milliseconds. */
+static char *phases_text(struct arena *arena, const struct exec_counters *c)
+{
+    uint64_t known = c->scan_us + c->merge_us + c->finalise_us + c->print_us, rest = c->run_us > known ? c->run_us - known : 0;
+    return arena_printf(arena, "Phases: scan=%.3f merge=%.3f finalise=%.3f print=%.3f leader=%.3f", (double)c->scan_us / 1000, (double)c->merge_us / 1000, (double)c->finalise_us / 1000,
+                        (double)c->print_us / 1000, (double)rest / 1000);
+}
+
 static enum status explain_run(struct session *session, const char *sql, const struct explain_statement *s, const struct value *parameters, bool describe,
                                const uint16_t *formats, uint16_t format_count, const char **tag)
 {
@@ -303,10 +311,12 @@ static enum status explain_run(struct session *session, const char *sql, const s
     status = explain_plan(plan, &shown, options.analyze ? &counters : NULL, arena, &lines, &count);
     if (status)
         return status;
-    char **cells = arena_array(arena, char *, count + 2);
+    char **cells = arena_array(arena, char *, count + 3);
     memcpy(cells, lines, sizeof(char *) * (size_t)count);
     if (options.summary) {
         cells[count++] = arena_printf(arena, "Planning Time: %.3f ms", (double)planned_us / 1000);
+        if (options.analyze && counters.scan_us)
+            cells[count++] = phases_text(arena, &counters);
         if (options.analyze)
             cells[count++] = arena_printf(arena, "Execution Time: %.3f ms", (double)counters.run_us / 1000);
     }

@@ -851,11 +851,6 @@ enum status explain_plan(const struct prepared_plan *plan, const struct explain_
     x->prefix = count_relations(plan->root) > 1;
     show(x, plan->root, 0, false);
     if (options->summary) add_line(x, arena_printf(arena, "Planning Time: %.3f ms", (double)options->planning_us / 1000));
-    if (options->analyze && counters && options->summary && counters->scan_us) {
-        uint64_t known = counters->scan_us + counters->merge_us + counters->finalise_us + counters->print_us, rest = counters->run_us > known ? counters->run_us - known : 0;
-        add_line(x, arena_printf(arena, "Phases: scan=%.3f merge=%.3f finalise=%.3f print=%.3f leader=%.3f", (double)counters->scan_us / 1000, (double)counters->merge_us / 1000,
-                                 (double)counters->finalise_us / 1000, (double)counters->print_us / 1000, (double)rest / 1000));
-    }
     if (options->analyze && counters && options->summary) add_line(x, arena_printf(arena, "Execution Time: %.3f ms", (double)counters->run_us / 1000));
     *lines = x->lines;
     *line_count = x->count;

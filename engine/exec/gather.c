@@ -637,8 +637,9 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
 
 struct each { struct task task; struct exchange *x; struct worker worker; uint16_t number; enum status (*work)(void *, uint16_t, struct worker *); void *context; enum status status; struct error error; };
 
-static void each_work(struct each *each)
+static void each_run(struct task *task)
 {
+    struct each *each = (struct each *)task;
     struct exchange *x = each->x;
     each->status = each->work(each->context, each->number, &each->worker);
     if (each->status)
@@ -649,39 +650,77 @@ static void each_work(struct each *each)
     latch_release(&x->latch);
 }
 
-static void each_run(struct task *task) { each_work((struct each *)task); }
+struct workers_group { struct exchange *x; struct run *run; struct each *all; uint16_t count; uint64_t from_us; };
 
-enum status workers_each(struct run *run, uint16_t count, enum status (*work)(void *context, uint16_t number, struct worker *), void *context)
+struct workers_group *workers_group_open(struct run *run, uint16_t count)
 {
-    uint64_t from = run->counters ? now_us() : 0;
-    struct exchange *x = exchange_take();
-    struct each *all = arena_array(run->arena, struct each, count);
-    struct task *tasks[count], *task;
-    atomic_store_explicit(&x->out, count, memory_order_relaxed);
+    struct workers_group *group = arena_new(run->arena, struct workers_group);
+    *group = (struct workers_group){ .x = exchange_take(), .run = run, .all = arena_array(run->arena, struct each, count), .count = count };
     for (uint16_t i = 0; i < count; i++) {
         struct kept_arena *kept = arena_new(run->arena, struct kept_arena);
         *kept = (struct kept_arena){ .next = run->worker_arenas, .arena = arena_open(NULL, "worker") };
         run->worker_arenas = kept;
-        all[i] = (struct each){ .task = { .run = each_run, .env = type_env, .owner = x, .pid = session_pid(run->session) }, .x = x, .number = i, .work = work, .context = context,
-                                .worker = { .run = run, .number = (uint16_t)(i + 1), .grains = ALL_GRAINS, .arena = kept->arena, .stop = &x->stop } };
-        tasks[i] = &all[i].task;
+        group->all[i].worker = (struct worker){ .run = run, .number = (uint16_t)(i + 1), .grains = ALL_GRAINS, .arena = kept->arena, .stop = &group->x->stop };
     }
-    if (count > 1)
-        workers_submit(tasks + 1, (uint16_t)(count - 1));
-    all[0].worker.leads = true;
-    each_work(&all[0]);
-    while ((task = workers_withdraw(x))) {
+    return group;
+}
+
+/* Sends tasks from the first on; those before it are the caller's. */
+static void group_start(struct workers_group *group, enum status (*work)(void *context, uint16_t number, struct worker *), void *context, uint16_t first)
+{
+    struct task *tasks[group->count];
+    group->from_us = group->run->counters ? now_us() : 0;
+    atomic_store_explicit(&group->x->out, group->count, memory_order_relaxed);
+    for (uint16_t i = 0; i < group->count; i++) {
+        struct each *each = &group->all[i];
+        each->task = (struct task){ .run = each_run, .env = type_env, .owner = group->x, .pid = session_pid(group->run->session) };
+        each->x = group->x;
+        each->number = i;
+        each->work = work;
+        each->context = context;
+        each->status = STATUS_OK;
+        each->worker.leads = i < first;
+        tasks[i] = &each->task;
+    }
+    if (group->count > first)
+        workers_submit(tasks + first, (uint16_t)(group->count - first));
+}
+
+void workers_group_start(struct workers_group *group, enum status (*work)(void *context, uint16_t number, struct worker *), void *context)
+{
+    group_start(group, work, context, 0);
+}
+
+enum status workers_group_wait(struct workers_group *group)
+{
+    struct task *task;
+    while ((task = workers_withdraw(group->x))) {
         ((struct each *)task)->worker.leads = true;
-        each_work((struct each *)task);
+        each_run(task);
     }
-    enum status status = wait_home(x);
-    exchange_give(x);
-    for (uint16_t i = 0; i < count; i++) {
-        if (all[i].status && all[i].status != STATUS_STOP && !status)
-            status = error_restore(&all[i].error);
-        error_free(&all[i].error);
+    enum status status = wait_home(group->x);
+    for (uint16_t i = 0; i < group->count; i++) {
+        struct each *each = &group->all[i];
+        if (each->status && each->status != STATUS_STOP && !status)
+            status = error_restore(&each->error);
+        error_free(&each->error);
     }
-    if (run->counters)
-        run->counters->finalise_us += now_us() - from;
+    if (group->run->counters)
+        group->run->counters->finalise_us += now_us() - group->from_us;
+    return status;
+}
+
+void workers_group_close(struct workers_group *group)
+{
+    exchange_give(group->x);
+}
+
+enum status workers_each(struct run *run, uint16_t count, enum status (*work)(void *context, uint16_t number, struct worker *), void *context)
+{
+    struct workers_group *group = workers_group_open(run, count);
+    group_start(group, work, context, 1);
+    each_run(&group->all[0].task);
+    enum status status = workers_group_wait(group);
+    workers_group_close(group);
     return status;
 }

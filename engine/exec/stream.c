@@ -1,4 +1,5 @@
 /* engine/exec/stream.c - operators that hand on what they make of each batch: filter, project, limit, distinct on. */
+#include "base/plant.h"
 #include "engine/exec/operator.h"
 
 /* ---- filter ---- */
@@ -138,7 +139,7 @@ static enum status limit_take(struct local *local, const struct batch *batch)
     bool end = false;
     if (l->left >= 0) {
         uint16_t fits = (uint16_t)(l->left < take ? l->left : take);
-        l->left -= fits;
+        l->left -= fits - (PLANT(LIMIT_OFF_BY_ONE) && fits > 1 && fits < l->left);
         take = fits;
         if (plan->with_ties && fits) {
             if (!l->last_arena)
@@ -177,6 +178,15 @@ uint64_t limit_take_skip(struct local *next)
     uint64_t skip = (uint64_t)l->skip;
     l->skip = 0;
     return skip;
+}
+
+/* How many rows the operator above takes before it says stop. */
+uint64_t limit_rows_left(const struct local *next)
+{
+    if (!next || next->op->class != &limit_class || next->take != limit_take)
+        return UINT64_MAX;
+    const struct limit_local *l = (const struct limit_local *)next;
+    return l->left < 0 || next->op->plan->with_ties ? UINT64_MAX : (uint64_t)l->skip + (uint64_t)l->left;
 }
 
 /* LIMIT 0 doesn't read its input at all. */

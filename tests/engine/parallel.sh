@@ -88,5 +88,29 @@ time_of() {
 }
 one=$(time_of 1) two=$(time_of 2)
 say "scan and aggregate of $rows rows: $one ms with one worker, $two ms with two"
+
+# Sorts: many equal keys, texts that agree in their first bytes, nulls at either end, numerics of every form, OFFSET and LIMIT anywhere. Runs on disk
+# and in memory, merged by one and by many.
+q -c "CREATE TABLE middle AS SELECT * FROM big WHERE id <= 150000"
+sorts=(
+    "SELECT id AS v FROM middle ORDER BY m" "SELECT id AS v FROM middle ORDER BY f DESC, nul NULLS FIRST" "SELECT id || t || k AS v, n, nul FROM middle ORDER BY nul DESC NULLS LAST, k, id DESC"
+    "SELECT id AS v, t FROM middle ORDER BY t" "SELECT id AS v FROM middle ORDER BY 'a long beginning that all of them have ' || t DESC, f" "SELECT id AS v FROM middle ORDER BY n * id, m"
+    "SELECT id AS v FROM middle ORDER BY (n / 3) DESC, id LIMIT 5000" "SELECT id + n AS v, f FROM middle ORDER BY k, nul OFFSET 50000 LIMIT 90000" "SELECT t AS v, id FROM middle ORDER BY f OFFSET 149990"
+    "SELECT t || id AS v FROM middle ORDER BY m, t, n LIMIT 70000 OFFSET 50001" "SELECT id AS v FROM middle ORDER BY nul NULLS FIRST, t LIMIT 30" "SELECT id AS v FROM middle ORDER BY (f - 70)::float4 DESC, k LIMIT 1000"
+    "SELECT id AS v FROM middle ORDER BY t DESC, id LIMIT 40 OFFSET 20000" "SELECT id AS v FROM middle ORDER BY nullif(f, f), id % 5 LIMIT 50" "SELECT id AS v FROM middle ORDER BY f DESC, id LIMIT 7")
+{ for query in "${sorts[@]}"; do printf "\\\\echo -- %s\nSELECT count(*), md5(string_agg(v::text, ' ')) FROM (%s) q;\n" "$query" "$query"; done; } >"$scratch/sorts.sql"
+sorted() { psql -X -q -A -t -c "$settings SET max_parallel_workers_per_gather = $1; SET work_mem = '$2'" -f "$scratch/sorts.sql" 2>&1 | sed 's/^psql:[^ ]* //'; }
+sorted 1 1GB >"$scratch/s1"
+same "parallel: all sorts were asked" "${#sorts[@]} 0" "$(grep -c '^-- SELECT' "$scratch/s1") $(grep -c ERROR "$scratch/s1")"
+for run in "1 64kB" "2 1GB" "3 1MB" "4 1GB" "8 64kB" "16 4MB"; do
+    # shellcheck disable=SC2086
+    sorted $run >"$scratch/s"
+    if cmp -s "$scratch/s1" "$scratch/s"; then
+        ok "parallel: ${#sorts[@]} sorts, the same rows in the same order with (workers, work_mem) = $run ($(md5sum <"$scratch/s" | head -c 8))"
+    else
+        bad "parallel: other order with (workers, work_mem) = $run"
+        diff "$scratch/s1" "$scratch/s" | head -n 8 | sed 's/^/        | /'
+    fi
+done
 server_stop
 verdict $? "parallel: the server ends well"

@@ -2,14 +2,16 @@
  *
  * For pairs of awkward values: memcmp of the keys is type_compare, also joined to another column and descending; equal
  * values have equal hashes; a key that can be read back gives the value. Then random decimals: + - * and comparison in
- * DEC64, DEC128 and the general form give the same digits. */
+ * DEC64, DEC128 and the general form give the same digits. Sort words, and what is asked where they agree, have that order too. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
 #include "engine/types/function.h"
 #include "engine/types/numeric.h"
+#include "engine/types/sort_key.h"
 
 static const struct { const char *type; int32_t typmod; const char *values[20]; } types[] = {
     {"bool", -1, {"f", "t"}},
@@ -102,6 +104,105 @@ Test(types_order, keys)
                 cr_expect_eq(type_compare(type, &v[a], 0, &again, 0), 0, "taken %s %s", types[t].type, types[t].values[a]);
                 cr_expect_eq(left, 5);
             }
+    }
+    arena_close(arena);
+}
+
+/* A value (or null), alone or with an int4 before it, behind it, or an int8 before it: by words, then by what words don't hold. */
+static void check_words(struct sql_type type, struct vector *a, struct vector *b, int order, const char *what, struct text_buffer *scratch)
+{
+    int32_t same4 = -5, small = 1, large = 2;
+    int64_t same8 = 1LL << 40;
+    struct vector four = {.values = &same4, .width = 4, .constant = true}, eight = {.values = &same8, .width = 8, .constant = true};
+    struct vector less = {.values = &small, .width = 4, .constant = true}, more = {.values = &large, .width = 4, .constant = true};
+    struct vector rows[2][3] = {{four, *a, less}, {four, *b, more}};
+    for (int with = 0; with < 4; with++)
+        for (unsigned flags = 0; flags < 4; flags++) {
+            struct sort_column columns[3] = {{type_make(OID_INT4, -1), KEY_DESC, 0}, {type, flags, 1}, {type_make(OID_INT4, -1), 0, 2}};
+            struct sort_layout layout;
+            rows[0][0] = rows[1][0] = with == 3 ? eight : four;
+            columns[0].type = type_make(with == 3 ? OID_INT8 : OID_INT4, -1);
+            sort_key_open(&layout, with & 1 ? columns : columns + 1, with == 0 ? 1 : with == 2 ? 2 : 3);
+            sort_word words[2];
+            for (uint32_t r = 0; r < 2; r++)
+                sort_key_words(&layout, rows[r], NULL, 1, r, scratch, &words[r]);
+            bool null = vector_null(a, 0) || vector_null(b, 0);
+            int want = null ? vector_null(a, 0) == vector_null(b, 0) ? 0 : vector_null(a, 0) == ((flags & KEY_NULLS_FIRST) != 0) ? -1 : 1 : flags & KEY_DESC ? -order : order;
+            if (!want && with)
+                want = -1;
+            int got = SORT_KEY(words[0]) != SORT_KEY(words[1]) ? SORT_KEY(words[0]) < SORT_KEY(words[1]) ? -1 : 1 : sort_key_compare_rest(&layout, words[0], rows[0], 0, rows[1], 0);
+            cr_expect_eq(sign(got), want, "words of %s: %d, not %d (columns: form %d, flags %u)", what, got, want, with, flags);
+        }
+}
+
+Test(types_order, words)
+{
+    struct arena *arena = arena_open(NULL, "test");
+    struct text_buffer scratch;
+    text_buffer_open(&scratch, arena);
+    uint8_t yes = 1;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        struct sql_type type = type_make(type_by_name(types[t].type)->oid, types[t].typmod);
+        struct vector v[21];
+        int count = 0;
+        for (; count < 20 && types[t].values[count]; count++) {
+            struct value value;
+            cr_assert_eq(type_in(type, types[t].values[count], strlen(types[t].values[count]), arena, &value), STATUS_OK);
+            value_vector(type, &value, arena, &v[count]);
+        }
+        v[count] = v[0];
+        v[count].nulls = &yes;
+        for (int a = 0; a <= count; a++)
+            for (int b = 0; b <= count; b++) {
+                int order = a == count || b == count ? 0 : sign(type_compare(type, &v[a], 0, &v[b], 0));
+                char what[200];
+                snprintf(what, sizeof what, "%s '%s' '%s'", types[t].type, a == count ? "NULL" : types[t].values[a], b == count ? "NULL" : types[t].values[b]);
+                check_words(type, &v[a], &v[b], order, what, &scratch);
+            }
+    }
+    arena_close(arena);
+}
+
+/* What is within a bound is what isn't after it. */
+Test(types_order, bounds)
+{
+    struct arena *arena = arena_open(NULL, "test");
+    struct text_buffer scratch;
+    text_buffer_open(&scratch, arena);
+    double values[100];
+    uint8_t nulls[100];
+    row_pos every_third[33], out[100];
+    for (int i = 0; i < 100; i++) {
+        values[i] = i % 17 == 0 ? (double)NAN : (double)(int64_t)(hash_u64((uint64_t)i) % 41) - 20;
+        nulls[i] = i % 13 == 5;
+    }
+    for (int i = 0; i < 33; i++)
+        every_third[i] = (row_pos)(3 * i);
+    for (int form = 0; form < 16; form++) {
+        struct vector v = {.values = values, .nulls = form & 1 ? nulls : NULL, .width = 8};
+        const row_pos *positions = form & 2 ? every_third : NULL;
+        uint16_t count = positions ? 33 : 100;
+        struct sort_column column = {type_make(OID_FLOAT8, -1), (unsigned)form >> 2, 0};
+        struct sort_layout layout;
+        sort_key_open(&layout, &column, 1);
+        for (int at = 1; at < 100; at++) {
+            struct sort_bound bound;
+            sort_word words[101];
+            sort_key_bound(&layout, &v, (size_t)at, &bound);
+            int n = sort_key_within(&bound, &v, positions, count, out);
+            if (n < 0)
+                continue;
+            sort_key_words(&layout, &v, NULL, 100, 0, &scratch, words);
+            int k = 0;
+            for (uint16_t i = 0; i < count; i++) {
+                uint16_t where = positions ? positions[i] : i;
+                if (SORT_KEY(words[where]) <= SORT_KEY(words[at])) {
+                    cr_assert(k < n, "form %d: position %u is before the bound", form, where);
+                    cr_expect_eq(out[k++], where);
+                }
+            }
+            cr_expect_eq(k, n);
+        }
     }
     arena_close(arena);
 }

@@ -96,13 +96,9 @@ endef
 $(foreach one,$(LESSONS),$(eval $(call lesson,$(one))))
 GRADERS = $(LESSONS:%=$(BUILD)/course/%/grade) $(patsubst %.c,$(BUILD)/%,$(wildcard course/*/solutions/*.c))
 
-# The same server on a disk that forgets (tests/server/power.sh), and with a wrong-result bug planted (tests/sql/random.sh): the
-# objects that differ stand before the library.
+# The same server on a disk that forgets (tests/server/power.sh): the objects that differ stand before the library.
 CRASH   = $(patsubst %.c,$(BUILD)/crash/%.o,$(wildcard storage/*.c))
-PLANT_1 = engine/types/kernels_compare
-PLANT_2 = engine/exec/hash_join
-PLANT_3 = engine/types/aggregate_order
-VARIANTS = $(BUILD)/small/crabtree $(BUILD)/crash/crabtree $(patsubst tests/%.c,$(BUILD)/crash/%,$(wildcard tests/storage/*crash_stress.c)) $(foreach n,1 2 3,$(BUILD)/plant-$(n)/crabtree)
+VARIANTS = $(BUILD)/small/crabtree $(BUILD)/crash/crabtree $(patsubst tests/%.c,$(BUILD)/crash/%,$(wildcard tests/storage/*crash_stress.c))
 
 $(BUILD)/crash/%.o: %.c
 	@mkdir -p $(@D)
@@ -111,14 +107,16 @@ $(BUILD)/crash/crabtree: $(BUILD)/server/main.o $(CRASH) $(BUILD)/libcrab.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/crash/%: $(BUILD)/crash/tests/%.o $(CRASH) $(BUILD)/libcrab.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+# A server with a wrong-result bug of base/plant.h, on small grains.
+PLANTS := $(shell sed -n 's/^ *X.\([A-Z_]*\), *"\([^"]*\)\.c".*/\1:\2/p' base/plant.h)
 define plant
-$(BUILD)/plant-$(1)/$(PLANT_$(1)).o: $(PLANT_$(1)).c
+$(BUILD)/plant/$(1).o: $(2).c base/plant.h
 	@mkdir -p $$(@D)
-	$(CC) $(CFLAGS) -DCRAB_PLANT=$(1) -MMD -MP -c -o $$@ $$<
-$(BUILD)/plant-$(1)/crabtree: $(BUILD)/server/main.o $(BUILD)/plant-$(1)/$(PLANT_$(1)).o $(BUILD)/libcrab.a
+	$(CC) $(CFLAGS) $(SMALL) -DCRAB_PLANT=PLANT_$(1) -MMD -MP -c -o $$@ $$<
+$(BUILD)/plant/$(1): $(BUILD)/server/main.o $(BUILD)/plant/$(1).o $(filter-out %/$(2).o,$(SMALLER)) $(BUILD)/libcrab.a
 	$(CC) $(CFLAGS) -o $$@ $$^ $(LDLIBS)
 endef
-$(foreach n,1 2 3,$(eval $(call plant,$(n))))
+$(foreach p,$(PLANTS),$(eval $(call plant,$(word 1,$(subst :, ,$(p))),$(word 2,$(subst :, ,$(p))))))
 
 run:                              ## build, load the sample database, open psql on it (without a terminal: a scripted tour)
 	@base/packages.sh run
@@ -152,8 +150,8 @@ tsan-soak:                        ## storms and mixed SQL under ThreadSanitizer 
 
 asan:                             ## unit tests, SQL and sessions under AddressSanitizer and UBSan
 	@base/packages.sh test
-	@+$(MAKE) --no-print-directory -s -j2 CC=clang MODE=asan BUILD=build-asan all units
-	@BUILD=build-asan PLANTS= STATEMENTS=3000 tests/run.sh sql units stress sessions random slt parallel pgbench
+	@+$(MAKE) --no-print-directory -s -j2 CC=clang MODE=asan BUILD=build-asan all units build-asan/small/crabtree
+	@BUILD=build-asan PLANTS= N=1000 tests/run.sh sql units stress sessions oracle slt parallel pgbench
 
 bench:                            ## side by side with the PostgreSQL of this machine
 	@base/packages.sh bench
@@ -210,6 +208,11 @@ oracle:                           ## random statements against SQLite and agains
 	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/small/crabtree $(BUILD)/tests/oracle/oracle
 	@BUILD=$(BUILD) SEED=$(or $(SEED),1) N=$(or $(N),100000) JOBS=$(or $(JOBS),2) CHECKS=$(CHECKS) FAULTS=$(FAULTS) ROUND=$(ROUND) PLANTS= tests/run.sh oracle
 
+plants:                           ## plants each wrong-result bug of base/plant.h and shows which statement finds it: PLANT=, SEED=, BUDGET= (20000)
+	@base/packages.sh test
+	@+$(MAKE) --no-print-directory -s -j2 all $(BUILD)/small/crabtree $(BUILD)/tests/oracle/oracle
+	@BUILD=$(BUILD) MODE=$(MODE) CC=$(CC) SEED=$(or $(SEED),1) BUDGET=$(or $(BUDGET),20000) tests/oracle/plants.sh $(PLANT)
+
 grade:                            ## make grade N=1..5: grade that lesson's exercise.c (TRIAL=, SEED=, POLICY=, SEEDS=)
 	@[ -n "$(filter $(N)-%,$(LESSONS))" ] || { echo "make grade N=1 (to 5): there is no lesson \"$(N)\"" >&2; exit 2; }
 	@+$(MAKE) --no-print-directory -s -j2 $(patsubst %,$(BUILD)/course/%/grade,$(filter $(N)-%,$(LESSONS)))
@@ -232,7 +235,7 @@ curve:                            ## make curve N=1..5: that lesson's switch, bo
 
 graders: $(GRADERS)
 units: $(UNIT) $(STRESS) $(TOOLS) $(BUILD)/tests/interleave/interleave $(BUILD)/tests/oracle/oracle
-stress: $(STRESS) $(TOOLS)
+stress: $(STRESS) $(TOOLS) $(BUILD)/tests/oracle/oracle
 variants: $(VARIANTS)
 
 lint:                             ## includes that point up the house; latches taken past base
@@ -250,6 +253,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test test-switches tsan-soak interleave mutants oracle crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench bench-micro bench-tpch bench-parallel grade lesson lessons curve graders units stress variants lint format install clean help
+.PHONY: all run test test-switches tsan-soak interleave mutants oracle plants crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench bench-micro bench-tpch bench-parallel grade lesson lessons curve graders units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -13,7 +13,8 @@
  * 2. The session speaks through the call-backs of server/reply.c.
  * 3. Interrupts are looked at where the thread waits: TERMINATE always; CANCEL and TIMEOUT only while a statement runs.
  *    One that comes between two messages belongs to no statement and is dropped.
- * 4. A client that is gone makes the wire `broken`; everything then runs to its next call-back or read, and ends. */
+ * 4. A client that is gone makes the wire `broken`; everything then runs to its next call-back or read, and ends. One that goes
+ *    while a statement runs is seen by the loop (server/server.c, rule 6). */
 #include "server/connection.h"
 
 #include "server/auth.h"
@@ -493,9 +494,10 @@ static void connection_run(void *argument)
     wire_close(&connection->wire);
     arena_close(connection->arena);
     thread_serves(-1);
-    shutdown(connection->fd, SHUT_RDWR);
-    close(connection->fd);
+    int fd = connection->fd;                 /* the loop looks at the sockets of all that are in the list */
     server_leave(connection->server, connection);
+    shutdown(fd, SHUT_RDWR);
+    close(fd);
 }
 
 void connection_start(struct server *server, int fd, const char *peer)

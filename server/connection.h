@@ -21,6 +21,7 @@ struct connection {
     uint32_t secret;                            /* what a cancel request must name */
     bool     in_session;                        /* counts towards max_connections; may be canceled */
     bool     ended;                             /* the thread does nothing more */
+    bool     hung_up;                           /* the loop's own: the client was seen to have gone */
     _Atomic uint64_t deadline_us;               /* when the statement under way must end; 0: no limit. The loop swaps it for 0
                                                  * under the latch when it fires */
 

@@ -4,6 +4,7 @@
  *       listening sockets  --start-->      read, run, answer ...
  *       signals            --interrupt-->  TERMINATE
  *       one timer          --interrupt-->  TIMEOUT
+ *       another            --interrupt-->  TERMINATE, where the client has gone
  *       one async          <--wake--       a connection has ended; an earlier deadline was set
  *
  * 1. `list`, the counts and `next_pid` stand under `latch`. It is held for a walk of the list at most.
@@ -19,7 +20,9 @@
  * 4. With more sessions than processors, connection threads let who runs have its turn when a message wakes them: the client
  *    sends to others of its sessions before it waits, and switching is saved. With fewer, a message is answered sooner the
  *    other way.
- * 5. Connection threads are joined by the loop, so that when server_run() returns nobody uses the engine. */
+ * 5. Connection threads are joined by the loop, so that when server_run() returns nobody uses the engine.
+ * 6. A thread that runs a statement doesn't read its socket. Once a second the loop looks whether a client has hung up; who is
+ *    seen so twice is ended, and its workers are free. A thread leaves the list before it closes its socket. */
 #include "server/server.h"
 #include "base/atomic.h"
 #include "base/step.h"
@@ -27,6 +30,7 @@
 #include "server/connection.h"
 #include "server/listener.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +55,7 @@ struct server {
 
     uv_loop_t loop;
     uv_async_t async;
-    uv_timer_t timer;
+    uv_timer_t timer, watch;
     uv_signal_t signals[4];
     _Atomic uint64_t timer_us;          /* when the timer goes off; UINT64_MAX: it doesn't */
 };
@@ -208,6 +212,25 @@ static void timer_went_off(uv_timer_t *timer)
     timer_set(timer->data);
 }
 
+/* ---- Clients that have gone (rule 6) ---- */
+
+#define WATCH_MS 1000
+
+static void watch_clients(uv_timer_t *timer)
+{
+    struct server *server = timer->data;
+    latch_acquire(&server->latch, LATCH_SHARED);
+    for (struct connection *at = server->list; at; at = at->next) {
+        struct pollfd socket = {.fd = at->fd, .events = POLLRDHUP};
+        if (!at->in_session || poll(&socket, 1, 0) != 1)
+            continue;
+        if (at->hung_up)
+            thread_interrupt(at->thread, INTERRUPT_TERMINATE);
+        at->hung_up = true;
+    }
+    latch_release(&server->latch);
+}
+
 /* ---- Shutdown (rule 3) ---- */
 
 static void close_handle(uv_handle_t *handle, void *unused)
@@ -314,6 +337,9 @@ enum status server_run(const struct server_settings *settings, struct engine *en
     server->async.data = server;
     uv_timer_init(&server->loop, &server->timer);
     server->timer.data = server;
+    uv_timer_init(&server->loop, &server->watch);
+    server->watch.data = server;
+    uv_timer_start(&server->watch, watch_clients, WATCH_MS, WATCH_MS);
     for (int i = 0; i < 4; i++) {
         uv_signal_init(&server->loop, &server->signals[i]);
         server->signals[i].data = server;

@@ -63,8 +63,8 @@ for steps in deadlock timeouts_and_cancel; do
     $SETARCH "$BUILD/tests/server/session_client" tests/server/sessions/$steps.steps >"$scratch/steps.out" 2>&1
     verdict $? "tsan: sessions: $steps"
 done
-timeout --foreground 200 $SETARCH "$BUILD/tests/sql/random_client" 400 3 >"$scratch/random.out" 2>&1
-verdict $? "tsan: random statements"
+timeout --foreground 400 $SETARCH "$BUILD/tests/oracle/oracle" N=240 SEED=3 CHECKS=all >"$scratch/oracle.out" 2>&1
+verdict $? "tsan: random statements: $(tail -n 1 "$scratch/oracle.out")"
 timeout --foreground 300 $SETARCH "$BUILD/tests/server/mixed_client" 5 40 3 turn >"$scratch/out" 2>"$scratch/err" || tail -n 20 "$scratch/err"
 if grep -q ': fine$' "$scratch/out"; then ok "tsan: $(tail -n 1 "$scratch/out")"; else bad "tsan: mixed SQL"; fi
 server_stop

@@ -11,6 +11,7 @@
  *
  * A set that outgrew its share of work_mem takes nothing new: rows that are not in it are written out by partitions of the
  * arguments' hash, and each partition is told apart by itself at the end. */
+#include "base/plant.h"
 #include "engine/exec/aggregate_private.h"
 
 #define FIXED_COLUMNS 2                  /* grouping set, group */
@@ -122,7 +123,7 @@ static uint16_t bits_add(struct distinct_set *s, const int64_t *words, const row
         uint64_t x = (uint64_t)words[k] - (uint64_t)s->low, bit = 1ULL << (x & 63), was = s->bits[x / 64];
         s->bits[x / 64] = was | bit;
         fresh[n] = rows ? rows[k] : k;
-        n = (uint16_t)(n + !(was & bit));
+        n = (uint16_t)(n + (!(was & bit) || (PLANT(DISTINCT_TWICE) && (x & 7) == 5)));
     }
     s->met += n;
     return n;

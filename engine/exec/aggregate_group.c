@@ -6,6 +6,7 @@
  *
  * States of a table lie in one array, exact_bytes a group, so that a loop needs no pointer a row. Ordered states are kept apart, for the
  * grain at hand only; when it ends, those that were touched go to their group's tree (fold_tree.c). */
+#include "base/plant.h"
 #include "engine/exec/aggregate_private.h"
 
 #define PREFETCH_BYTES (512 << 10)       /* states that don't stay in the processor's caches by themselves */
@@ -149,13 +150,18 @@ uint16_t aggregate_skip_nulls(const struct vector *args, uint16_t arg_count, con
 static enum status call_filter(struct call_local *cl, const struct batch *batch, const row_pos **rows, uint16_t *count, const struct vector **args, uint16_t *error_at)
 {
     struct batch some = *batch;
-    const row_pos *passed;
+    const row_pos *passed, *all = *rows;
+    uint16_t all_count = *count;
     some.selection = (row_pos *)*rows;
     some.selected_count = *count;
     some.all_selected = *rows == NULL;
     enum status status = evaluation_filter(cl->filter, &some, &passed, count, error_at);
     if (status || *count == 0)
         return status;
+    if (PLANT(FILTER_IGNORED) && *count < 5) {
+        passed = all;
+        *count = all_count;
+    }
     *rows = some.selection = (row_pos *)passed;
     some.selected_count = *count;
     some.all_selected = passed == NULL;

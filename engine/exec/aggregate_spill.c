@@ -5,6 +5,7 @@
  * itself, rows in (grain, row) order, joined with the groups of that partition which the workers had in memory, and its results
  * written out in order of first appearance; the partitions' results are then merged in that order. So spilling changes
  * neither a value nor the order of the groups. */
+#include "base/plant.h"
 #include "engine/exec/aggregate_private.h"
 
 void aggregate_spill_begin(struct aggregate_local *l, uint16_t set)
@@ -28,7 +29,7 @@ enum status aggregate_spill_rows(struct aggregate_local *l, uint16_t set, const 
     memcpy(out, n->keeps_input ? batch->columns : l->at_hand, n->row_columns * sizeof *out);
     for (uint16_t k = 0; k < count; k++) {
         uint16_t i = rows ? rows[k] : k;
-        if (entries[k] != ROW_TABLE_NONE)
+        if (entries[k] != ROW_TABLE_NONE || (PLANT(SPILLED_NULLS) && vector_null(&l->keys[0], i)))
             continue;
         made[i] = places ? places[i] : row_place(batch->grain, l->sequence + i);
         chosen_hashes[m] = hashes[k];

@@ -3,6 +3,7 @@
  * One without outer values (and nothing volatile inside) is run once, at the first row that asks, and its answer kept: a
  * value, or for ANY/ALL its rows. Others are run for each row, with the outer slots set from it. A value that
  * hangs on the outer values alone is remembered by them, so that many rows with few different values run it few times. */
+#include "base/plant.h"
 #include "base/hash.h"
 #include "engine/exec/operator.h"
 #include "engine/exec/program_private.h"
@@ -288,6 +289,8 @@ enum status subquery_value(struct subquery *q, struct evaluation *e, const struc
     }
     uint32_t before = row_table_count(&q->keys);
     row_table_find(&q->keys, &batch, &i, 1, &hash, &entry);
+    if (PLANT(SUBQUERY_KEPT) && entry == UINT32_MAX && before > 2)
+        entry = before - 1;
     if (entry != UINT32_MAX) {
         *out = q->answers[entry];
         return STATUS_OK;

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plant.h"
 #include "engine/plan/cost.h"
 
 #define TRY(x) do { enum status s_ = (x); if (s_) return s_; } while (0)
@@ -377,6 +378,7 @@ static enum status extend(struct planner *p, struct plan **plan, struct layout *
 static enum status layer_groups(struct planner *p, struct query *q, struct plan **plan, struct layout *layout)
 {
     uint16_t columns = (uint16_t)(q->group_count + q->aggregate_count);
+    if (PLANT(HAVING_BELOW) && !q->group_count && q->having.count && q->having.items[0]->kind == SCALAR_CONST) TRY(node_filter(p, *plan, layout, &q->having, plan));
     struct plan *n = plan_new(p, PLAN_AGGREGATE, columns);
     n->left = *plan;
     n->group_count = q->group_count;
@@ -409,6 +411,7 @@ static enum status layer_groups(struct planner *p, struct query *q, struct plan 
     layout_of_rel(p, q->group_rel, layout);
     for (int i = 0; i < q->group_count; i++) layout->items[i]->type = q->groups[i]->type;
     *plan = n;
+    if (PLANT(HAVING_BELOW) && !q->group_count && q->having.count && q->having.items[0]->kind == SCALAR_CONST) return STATUS_OK;
     return node_filter(p, n, layout, &q->having, plan);
 }
 
@@ -580,7 +583,7 @@ static enum status plan_set_operation(struct planner *p, struct query *q, struct
         }
         for (int c = 0; c < columns; c++) n->types[c] = q->set_op_rel->types[c];
         plan_costs(n, rows, n->children[0]->startup_cost, cost + rows * p->settings->cpu_tuple_cost * 0.5);
-        if (!q->set_all) n = node_distinct(p, n);
+        if (!q->set_all || (PLANT(DUPLICATES_LOST) && count > 2)) n = node_distinct(p, n);
     } else {
         n = plan_new(p, PLAN_SET_OP, columns);
         n->set_operation = q->set;

@@ -3,6 +3,7 @@
  * Of equal values min and max keep the first row's: only a value that is strictly less (greater) takes its place, and
  * combine() is given the states in row order. Values of varying length are copied into room that the state owns in its
  * arena and uses again. */
+#include "base/plant.h"
 #include "engine/types/aggregate_private.h"
 
 KERNELS_FAST
@@ -80,16 +81,10 @@ static void consider(struct extreme *s, struct sql_type type, const struct vecto
         keep(s, v, at, arena);
 }
 
-#if CRAB_PLANT == 3                      /* wrong on purpose: tests/sql/random.sh has to find it */
-#define BEST_BEGINS(first) 0
-#else
-#define BEST_BEGINS(first) (first)
-#endif
-
 /* Integers of one width in a tight loop: the best of the batch, then one comparison with the state. */
 #define BEST(T) do { \
     const T *values = v->values; \
-    T best = BEST_BEGINS(values[vector_at(v, c->selection ? c->selection[0] : 0)]); \
+    T best = PLANT(EXTREME_FROM_ZERO) ? 0 : values[vector_at(v, c->selection ? c->selection[0] : 0)]; \
     if (s->any) \
         memcpy(&best, &s->value.i16, sizeof best); \
     if (v->constant) \
@@ -194,7 +189,7 @@ struct fold { int64_t value; bool any; };
         (void)arena; \
         struct fold *s = into; \
         const struct fold *f = from; \
-        if (f->any) { \
+        if (f->any || PLANT(EMPTY_MORSEL_COUNTS)) { \
             s->value = s->any ? (s->value OP f->value) : f->value; \
             s->any = true; \
         } \

@@ -129,15 +129,16 @@ static const char *against_base(struct check check, struct statement *s, enum as
 static const char *collected(struct check check, struct statement *s, struct text *report)
 {
     char *sql = node_write(s->tree, CRABTREE, NULL);
-    struct answer a = ask_server(BASE, sql);
-    must(BASE, "SET crab.agg = collect");
+    struct answer a = ask_server(BASE, sql), way = ask_server(BASE, "SHOW crab.agg");
+    must(BASE, strcmp(way.rows[0], "collect") ? "SET crab.agg = collect" : "SET crab.agg = partial");
     struct answer b = ask_server(check.workers, sql);
-    must(BASE, "SET crab.agg = partial");
+    must(BASE, node_text("SET crab.agg = %s", way.rows[0]));
+    answer_free(&way);
     const char *fault = another_plan(check, s, &a, &b, true);
     if (fault) {
         tell(report, ask_settings(BASE), sql, "server", &a);
         if (report)
-            text_add(report, "SET crab.agg = collect;\n");
+            text_add(report, "SET crab.agg = collect; -- or partial, if that isn't what it is\n");
         tell(report, ask_settings(check.workers), sql, "server", &b);
         if (report)
             text_add(report, "SET crab.agg = partial;\n");

@@ -304,7 +304,9 @@ static struct node *grouped(const enum sort *types, int count, struct scope *sco
             call = node_form(types[i], "coalesce(@1, @2)", call, literal(types[i]), NULL);
         node_add(list, named(call, i));
     }
-    if (chance(keys->count ? 30 : 5)) {
+    if (chance(4)) {                         /* says nothing of the groups */
+        having = node_optional(node_form(PART, " HAVING @1", comparison(literal(INT), literal(INT)), NULL));
+    } else if (chance(keys->count ? 30 : 5)) {
         enum sort of = (enum sort)below(TYPES);
         struct node *call = aggregate(of, scope, 0);
         having = node_optional(node_form(PART, " HAVING @1", chance(20) ? node_form(BOOL, "(@1 IS NOT NULL)", call, NULL) : comparison(call, literal(of)), NULL));
@@ -418,7 +420,11 @@ void query_make(struct statement *out)
         table_count++;
     }
     out->tree = unordered(types, count, NULL, 1 + below(4), !out->ordered);
-    if (out->ordered)
+    if (!with && chance(6)) {                /* a LIMIT without an order: which rows, the plan decides; how many, SQL */
+        int limit = below(4) ? below(40) : below(1500), offset = chance(30) ? below(60) : 0;
+        out->ordered = true;
+        out->tree = node_form(QUERY, node_text("SELECT count(*) AS c0 FROM (@1 LIMIT %d OFFSET %d) AS x", limit, offset), out->tree, NULL);
+    } else if (out->ordered)
         out->tree = with_order(out->tree, order_by_all(count, true));
     else if (!out->common && chance(40)) {   /* a LIMIT that the plan decides on: only the same plan has the same rows */
         int limit = chance(50) ? below(10) : below(300);

@@ -24,10 +24,13 @@ static const char *origin(int n) { return node_text("oracle: SEED=%lu ROUND=%lu,
 /* true: the round goes on. */
 static bool holds(struct check check, struct statement *s, int n, bool rebuildable)
 {
-    const char *fault = check_run(check, s, NULL);
+    struct text report = {0};
+    const char *fault = check_run(check, s, &report);
+    if (fault)
+        shrink_and_print(check, s, fault, rebuildable, origin(n), report.bytes);
+    text_clear(&report);
     if (!fault)
         return true;
-    shrink_and_print(check, s, fault, rebuildable, origin(n));
     if (++faults >= faults_wanted)
         exit(1);
     return false;
@@ -72,6 +75,11 @@ static bool changes_hold(int n)
         change_make(&s);
         changes++;
         good = holds((struct check){.kind = CHANGED}, &s, n, false);
+        if (good && chance(40)) {            /* what isn't committed is seen by who made it */
+            query_make(&s);
+            queries++;
+            good = !s.common || holds((struct check){.kind = AGAINST_SQLITE}, &s, n, false);
+        }
     }
     must_both(commit ? "COMMIT" : "ROLLBACK", commit ? "COMMIT" : "ROLLBACK");
     return good;
@@ -84,7 +92,7 @@ static void run_round(void)
     ask_change_settings();
     database_make();
     if (chance(60))
-        must(BASE, "ANALYZE");
+        must(BASE, chance(50) ? "ANALYZE" : "VACUUM ANALYZE");   /* all-visible pages, zones, statistics; or none of it */
     bool good = true;
     for (int n = 1; n <= ROUND_STATEMENTS && made < wanted && good; n++) {
         chance_seed(seed, round_number, (uint64_t)n);

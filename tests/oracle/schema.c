@@ -47,14 +47,12 @@ static void add_value(struct text *out, enum sort type, bool wide, int nulls)
     }
 }
 
-static void fill(struct table *t)
+/* nulls: of a hundred values of each column. */
+static void fill(struct table *t, const int *nulls)
 {
     bool wide[7];
-    int nulls[7];
-    for (int c = 0; c < t->column_count; c++) {
+    for (int c = 0; c < t->column_count; c++)
         wide[c] = chance(t->rows > 100 ? 60 : 20);
-        nulls[c] = (const int[]){0, 5, 15, 40, 90}[below(5)];
-    }
     for (int r = 0; r < t->rows; r++) {
         if (r % 100 == 0) {
             if (r)
@@ -89,6 +87,7 @@ static void table_make(struct table *t, int number, bool may_be_large)
     t->column_count = 2 + below(4);
     if (t->rows > 90)
         t->padding = (const int[]){300, 600, 1200}[below(t->rows > 900 ? 1 : 3)];
+    int nulls[7];
     text_add(&t->create, "CREATE TABLE %s (", t->name);
     for (int c = 0; c < t->column_count; c++) {
         struct name_and_type *column = &t->columns[c];
@@ -97,7 +96,12 @@ static void table_make(struct table *t, int number, bool may_be_large)
             snprintf(column->name, sizeof column->name, "id");
         else
             snprintf(column->name, sizeof column->name, "%c%d", "irtb"[column->type], c);
+        nulls[c] = (const int[]){0, 5, 15, 40, 90}[below(5)];
         text_add(&t->create, "%s%s %s%s", c ? ", " : "", column->name, type_names[column->type], t->primary && c == 0 ? " PRIMARY KEY" : "");
+        if (!nulls[c] && chance(40))
+            text_add(&t->create, " NOT NULL");
+        else if (column->type == INT && chance(15))
+            text_add(&t->create, " CHECK (%s < 2500)", column->name);
     }
     text_add(&t->create, ", f double precision");
     text_add(&t->lite_create, "%s)", t->create.bytes);
@@ -108,7 +112,7 @@ static void table_make(struct table *t, int number, bool may_be_large)
         text_add(&t->create, "'");
     }
     text_add(&t->create, ")");
-    fill(t);
+    fill(t, nulls);
     while (t->index_count < 4 && chance(45)) {
         const char *a = t->columns[below(t->column_count)].name, *b = t->columns[below(t->column_count)].name;
         struct text *index = &t->indexes[t->index_count++];

@@ -4,7 +4,8 @@
 
 #include "tests/oracle/check.h"
 
-/* Prints an SQL script that shows the fault, and how to make it again. rebuildable: the database may be made anew. */
-void shrink_and_print(struct check, struct statement *, const char *fault, bool rebuildable, const char *origin);
+/* Prints an SQL script that shows the fault, and how to make it again. rebuildable: the database may be made anew; seen: the report of
+ * the fault, printed where it does not happen again. */
+void shrink_and_print(struct check, struct statement *, const char *fault, bool rebuildable, const char *origin, const char *seen);
 
 #endif

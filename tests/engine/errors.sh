@@ -1,0 +1,177 @@
+#!/bin/bash
+# tests/engine/errors.sh - errors, cancels, clients that go away and full disks in parallel queries and in operators that spill.
+#
+# An error belongs to its row: the first in order is raised, whatever the number of workers, and none where LIMIT or EXISTS was met
+# before it. Whatever ends a query, its workers are free afterwards and nothing is left of its temporary files. The server has grains of
+# one page and a window of four, so that few rows make many.
+. "$(dirname "$0")/../lib.sh"
+[ -n "$REFERENCE" ] && { ok "errors: nothing to compare with PostgreSQL, whose workers' errors come in any order"; exit; }
+SERVER=$BUILD/small/crabtree
+server_start errors -c shared_buffers=64MB -c max_parallel_workers=9 || { bad "errors: the server does not start"; tail -n 5 "$server_log"; exit 1; }
+gate="SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET client_min_messages = error;"
+attempt "errors: tables" q -c "CREATE TABLE e (id int, k int, t text, zero int, big int, pad text)" \
+    -c "INSERT INTO e SELECT g, g % 97, 'text ' || g % 501, g - 14000, CASE WHEN g = 9000 THEN 2147483647 ELSE 1 END, repeat('x', 100) FROM generate_series(1, 20000) g" \
+    -c "CREATE TABLE d (k int, name text)" -c "INSERT INTO d SELECT g, 'name ' || g FROM generate_series(0, 96) g" \
+    -c "CREATE TABLE w AS SELECT id, k, t || repeat('y', 60) AS t FROM e" -c "CREATE VIEW broken AS SELECT id + 0 * (1 / (id - 19990)) AS id, k, t FROM w" -c "ANALYZE"
+ask() { psql -X -q -At -v VERBOSITY=verbose -c "$gate SET max_parallel_workers_per_gather = $1; ${3:-}" -c "$2" 2>&1; }
+
+# ---- The first error in order; row 9000 overflows, row 14000 divides by zero.
+overflow='ERROR:  22003: integer out of range' division='ERROR:  22012: division by zero'
+cases=(
+    "$overflow|SELECT id FROM e WHERE big + 1 > 0 AND 10 / zero < 100"
+    "$overflow|SELECT big + 1, 10 / zero FROM e"
+    "$division|SELECT id, 10 / zero FROM e WHERE id <> 9000"
+    "$overflow|SELECT sum(big + 1), sum(10 / zero) FROM e"
+    "$overflow|SELECT k, max(big + 1), min(10 / zero) FROM e GROUP BY k"
+    "$division|SELECT count(DISTINCT 10 / zero) FROM e"
+    "$division|SELECT DISTINCT 10 / zero FROM e"
+    "$overflow|SELECT id FROM e ORDER BY big + 1, 10 / zero"
+    "$overflow|SELECT id FROM e ORDER BY big + 1, 10 / zero LIMIT 3"
+    "$division|SELECT count(*) FROM e JOIN d ON d.k = 10 / e.zero"
+    "$division|SELECT count(*) FROM d JOIN e ON d.k = e.k AND 10 / e.zero >= d.k - 100"
+    "$division|SELECT count(*) FROM d LEFT JOIN e ON d.k = 10 / e.zero"
+    "$division|SELECT rank() OVER (PARTITION BY k ORDER BY 10 / zero) FROM e"
+    "$division|SELECT count(*) FROM (SELECT 10 / zero FROM e INTERSECT SELECT k FROM d) x"
+    "$division|SELECT count(*) FROM d WHERE k IN (SELECT 10 / zero FROM e)"
+    "$overflow|SELECT id FROM e WHERE big + 1 > 0 LIMIT 9000"
+    "$division|SELECT EXISTS (SELECT 1 FROM e WHERE 10 / zero = 99)"
+    "$overflow|SELECT id, big + 1 FROM e OFFSET 8990 LIMIT 10")
+for case in "${cases[@]}"; do
+    wanted=${case%%|*} sql=${case#*|} wrong=
+    for workers in 1 2 3 4 8 9; do
+        got=$(ask $workers "$sql" | grep -m 1 ERROR)
+        [ "$got" = "$wanted" ] || wrong="$wrong $workers workers: ${got:-no error};"
+    done
+    same "errors: ${wanted#ERROR:  } at 1 to 9 workers: $sql" "" "$wrong"
+done
+
+# ---- What is met before the error hides it; the rows before it are the same.
+met=(
+    "8999|SELECT max(id) FROM (SELECT id FROM e WHERE big + 1 > 0 LIMIT 8999) x"
+    "1,2,3|SELECT id FROM e WHERE 10 / zero < 100 LIMIT 3"
+    "13999|SELECT id FROM e WHERE 10 / zero < 100 OFFSET 13998 LIMIT 1"
+    "t|SELECT EXISTS (SELECT 1 FROM e WHERE 10 / zero < 100)"
+    "f|SELECT NOT EXISTS (SELECT 1 FROM e JOIN d ON e.k = d.k WHERE big + 1 = 2)"
+    "1|SELECT count(*) FROM (SELECT 1 FROM e WHERE 10 / zero <> -5 LIMIT 1) x"
+    "0|SELECT count(*) FROM (SELECT 10 / zero FROM e LIMIT 0) x"
+    "97|SELECT count(*) FROM (SELECT d.k FROM d WHERE EXISTS (SELECT 1 FROM w WHERE w.k = d.k)) x"
+    "8999 rows|SELECT id FROM e WHERE big + 1 > 0 LIMIT 8999")
+for case in "${met[@]}"; do
+    wanted=${case%%|*} sql=${case#*|} wrong=
+    for workers in 1 2 4 9; do
+        got=$(ask $workers "$sql")
+        case $wanted in *rows) got="$(wc -l <<<"$got") rows" ;; *) got=$(tr '\n' ',' <<<"$got"); got=${got%,} ;; esac
+        [ "$got" = "$wanted" ] || wrong="$wrong $workers workers: $(head -c 200 <<<"$got");"
+    done
+    same "errors: none where it isn't reached, at 1 to 9 workers: $sql" "" "$wrong"
+done
+
+# ---- Spills: in little memory, ended by their end, an error, a cancel; nothing is left open or named.
+left_over() { # temporary files that the server still has: by name, or open
+    local open
+    open=$(find /proc/"$server_pid"/fd -lname '*pgsql_tmp*' 2>/dev/null | wc -l)
+    echo $((open + $(find "$server_data/pgsql_tmp" -type f 2>/dev/null | wc -l)))
+}
+declare -A spills=(
+    [sort]="SELECT count(*) FROM (SELECT id, t FROM w ORDER BY t, id OFFSET 1) x"
+    [join]="SELECT count(*) FROM w a JOIN w b ON a.id = b.id"
+    [full_join]="SELECT count(*) FROM w a FULL JOIN w b ON a.id = b.id + 5"
+    [aggregate]="SELECT count(*) FROM (SELECT id, max(t) FROM w GROUP BY id) x"
+    [distinct]="SELECT count(*) FROM (SELECT DISTINCT t, id FROM w) x"
+    [count_distinct]="SELECT count(DISTINCT t || id) FROM w"
+    [window]="SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY k ORDER BY t, id) AS n FROM w) x WHERE n > 0"
+    [set_operation]="SELECT count(*) FROM (SELECT id, t FROM w EXCEPT SELECT id + 1, t FROM w) x"
+    [with]="WITH x AS MATERIALIZED (SELECT id, t FROM w) SELECT count(*) FROM x a, x b WHERE a.id = b.id"
+    [string_agg]="SELECT length(string_agg(t, ',' ORDER BY t, id)) FROM w")
+for name in "${!spills[@]}"; do
+    sql=${spills[$name]} wrong=
+    large=$(ask 1 "$sql" "SET work_mem = '1GB'")
+    for workers in 1 4; do
+        small=$(ask $workers "$sql" "SET work_mem = '64kB'")
+        [ "$small" = "$large" ] || wrong="$wrong $workers workers in 64 kB: $small, not $large;"
+        [ "$(left_over)" = 0 ] || wrong="$wrong files are left after $workers workers;"
+        # An error in the last rows, when there is much on disk.
+        failing=${sql//FROM w/FROM broken}
+        got=$(ask $workers "$failing" "SET work_mem = '64kB'" | grep -m 1 ERROR)
+        case $got in *22012*) ;; *) wrong="$wrong no error came of $failing but $got;" ;; esac
+        [ "$(left_over)" = 0 ] || wrong="$wrong files are left after an error, $workers workers;"
+        for time in 5 20 60; do
+            got=$(ask $workers "$sql; $sql; $sql; $sql; $sql" "SET work_mem = '64kB'; SET statement_timeout = $time" | grep -v -E '^[0-9]+$' | grep -c -v -E '57014|^LOCATION')
+            [ "$got" = 0 ] || wrong="$wrong a cancel after $time ms was no cancel;"
+            [ "$(left_over)" = 0 ] || wrong="$wrong files are left after a cancel;"
+        done
+    done
+    same "errors: $name spills to the same answer and leaves nothing, ended by its end, an error, a cancel" "" "$wrong"
+done
+
+# ---- Cancels and clients that go away: the workers are free again.
+launched() { # the workers that a query gets now
+    q -c "$gate SET max_parallel_workers_per_gather = 8" -c "EXPLAIN (ANALYZE) SELECT count(*) FROM e WHERE k <> 5" | sed -n 's/.*Workers Launched: //p'
+}
+long="SELECT count(*), sum(length(a.t || b.t)) FROM w a, w b WHERE a.k + b.k <> -1"
+PGOPTIONS='' psql -X -q -At -c "$gate SET max_parallel_workers_per_gather = 8; SET application_name = 'goes_away'" -c "$long" >/dev/null 2>&1 &
+client=$!
+await() { # SQL WANTED: at most ten seconds
+    local tries=0
+    until [ "$(q -c "$1")" = "$2" ]; do tries=$((tries + 1)); [ $tries -lt 200 ] || return 1; sleep 0.05; done
+}
+attempt "errors: a long parallel query runs" await "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'goes_away' AND state = 'active' AND query LIKE 'SELECT count%'" 1
+kill -KILL $client
+wait $client 2>/dev/null
+attempt "errors: a client that goes away ends its query" await "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'goes_away'" 0
+same "errors: and its workers are free" 8 "$(launched)"
+PGOPTIONS='' psql -X -q -At -v VERBOSITY=verbose -c "$gate SET max_parallel_workers_per_gather = 8; SET application_name = 'canceled'" -c "$long" >"$scratch/canceled" 2>&1 &
+client=$!
+attempt "errors: another runs" await "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'canceled' AND state = 'active' AND query LIKE 'SELECT count%'" 1
+q -c "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'canceled'" >/dev/null
+wait $client
+same "errors: it is canceled" "ERROR:  57014: canceling statement due to user request" "$(head -n 1 "$scratch/canceled")"
+same "errors: and its workers are free" 8 "$(launched)"
+# A client that stops reading: the window is full, the workers are back in the pool, others get them.
+mkfifo "$scratch/pipe"
+psql -X -q -At -v FETCH_COUNT=0 -c "$gate SET max_parallel_workers_per_gather = 8; SET application_name = 'slow'" -c "COPY (SELECT a.pad FROM e a, d) TO STDOUT" >"$scratch/pipe" 2>/dev/null &
+client=$!
+exec 7<"$scratch/pipe"
+attempt "errors: a client that doesn't read" await "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'slow' AND wait_event_type = 'Client'" 1
+same "errors: holds no worker" 8 "$(launched)"
+kill -KILL $client
+wait $client 2>/dev/null
+exec 7<&-
+server_stop
+verdict $? "errors: the server ends well"
+
+# ---- A full disk under the temporary files: 53100, and the room is there again.
+cat >"$scratch/full.sh" <<'EOS'
+. tests/lib.sh
+SERVER=$BUILD/small/crabtree
+rm -rf "$scratch"; scratch=$1/tmp
+mount -t tmpfs -o size=160m tmpfs "$1" && mkdir "$scratch" || { echo "no mount"; exit 77; }
+server_start full -c shared_buffers=64MB -c max_wal_size=32MB || { bad "errors: full disk: the server does not start"; tail -n 5 "$server_log"; exit 1; }
+q -c "CREATE TABLE w (id int, k int, t text)" -c "INSERT INTO w SELECT g, g % 97, repeat('text ' || g % 501, 12) FROM generate_series(1, 60000) g" -c "ANALYZE" -c "CHECKPOINT"
+free() { df --output=avail -k "$1" | tail -n 1; }
+head -c $((($(free "$1") - 1024) * 1024)) /dev/zero >"$1/ballast"
+before=$(free "$1")
+while IFS='|' read -r name sql; do
+    for workers in 1 4; do
+        answer=$(psql -X -q -At -v VERBOSITY=verbose -c "SET work_mem = '64kB'; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET max_parallel_workers_per_gather = $workers" -c "$sql" 2>&1)
+        case $answer in *"53100: could not write to temporary file"*) ok "errors: a full disk is 53100 for a $name, $workers workers" ;; *) bad "errors: full disk, $name, $workers workers: $(printf %s "$answer" | head -c 300)" ;; esac
+        [ "$(free "$1")" -ge $((before - 64)) ] || bad "errors: full disk: $name left $((before - $(free "$1"))) kB behind"
+    done
+done <<'QUERIES'
+sort|SELECT count(*) FROM (SELECT id, t FROM w ORDER BY t, id OFFSET 1) x
+join|SELECT count(*) FROM w a JOIN w b ON a.id = b.id AND a.t = b.t
+aggregate|SELECT count(*) FROM (SELECT id, max(t) FROM w GROUP BY id) x
+distinct|SELECT count(*) FROM (SELECT DISTINCT t, id FROM w) x
+QUERIES
+rm -f "$1/ballast"
+same "errors: full disk: with room again there is an answer" 60000 "$(q -c "SET work_mem = '64kB'" -c "SELECT count(*) FROM (SELECT id, t FROM w ORDER BY t, id OFFSET 0) x" 2>&1)"
+server_stop
+verdict $? "errors: full disk: the server ends well"
+EOS
+mkdir "$scratch/disk"
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+    unshare -m bash "$scratch/full.sh" "$scratch/disk" >"$scratch/full.out" 2>&1
+    if grep -q '^no mount' "$scratch/full.out"; then say "no tmpfs may be mounted here: the full disk is left out"; else cat "$scratch/full.out"; fi
+else
+    say "not root: the full disk is left out"
+fi

@@ -15,6 +15,7 @@
  * 3. A thread keeps some of the first blocks and smallest blocks that it freed last: a statement opens several small arenas, and
  *    malloc is slow for what is too big for its own cache of a thread. They go when the thread ends (arena_thread_ends). */
 #include "base/arena.h"
+#include "base/arena_count.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -79,8 +80,12 @@ static void children_unguard(struct arena *arena)
     atomic_store_explicit(&arena->guard, 0, memory_order_release);
 }
 
+static _Thread_local uint64_t blocks_taken;
+uint64_t arena_blocks_taken(void) { return blocks_taken; }
+
 static void *get_memory(struct arena *arena, size_t bytes)
 {
+    blocks_taken++;
     void *memory = malloc(bytes);
     if (!memory)
         panic("out of memory: arena \"%s\" wanted %zu bytes", arena ? arena->name : "new", bytes);
@@ -103,7 +108,10 @@ static _Thread_local struct { void *stack[2][SPARES + 1]; int count[2]; } spares
 
 static void *spare_get(struct arena *arena, int which, size_t bytes)
 {
-    return spares.count[which] ? spares.stack[which][--spares.count[which]] : get_memory(arena, bytes);
+    if (!spares.count[which])
+        return get_memory(arena, bytes);
+    blocks_taken++;
+    return spares.stack[which][--spares.count[which]];
 }
 
 static void spare_put(int which, void *memory)

@@ -62,6 +62,9 @@ enum status heap_page_look(const struct heap *, const struct snapshot *, struct 
  * (slot_count entries, the caller's), pointing into the page, or into the arena for overflowed values. Absent column: a constant. */
 enum status heap_page_column(const struct heap *, const struct page_ref *, const struct heap_look *, uint16_t column,
                              const row_pos *selection, uint16_t count, struct varlen *space, struct arena *, struct vector *out) MUST_CHECK;
+/* That page will be read next, these columns of it: asks the processor for them, so that they come while the page at hand is worked on.
+ * They are looked for where the page at hand has them. A hint: nothing is read. */
+void        heap_page_expect(const struct heap *, const struct page_ref *at_hand, const struct heap_look *, uint32_t page, const uint16_t *columns, uint16_t count);
 
 /* One row by id. Follows the same-page chain from an index's row id to the version the snapshot sees; *found false when there is none.
  * Copies the wanted columns to position `at` of the vectors (which the caller sized), long bytes into the arena. *row_id_out: the version's own id. */

@@ -223,6 +223,32 @@ enum status heap_page_column(const struct heap *heap, const struct page_ref *ref
     return STATUS_OK;
 }
 
+static void expect_range(const uint8_t *page, uint32_t from, uint32_t bytes)
+{
+    for (uint32_t at = from & ~63u; at < from + bytes; at += 64)
+        __builtin_prefetch(page + at);
+}
+
+void heap_page_expect(const struct heap *heap, const struct page_ref *at_hand, const struct heap_look *look, uint32_t page, const uint16_t *columns, uint16_t count)
+{
+    const uint8_t *next = pool_guess(heap->store->pool, (page_id){heap->file, page}), *here = at_hand->bytes;
+    if (!next || look->slot_count == 0)
+        return;
+    expect_range(next, 0, 64);
+    for (uint16_t k = 0; k < count; k++) {
+        uint16_t column = columns[k];
+        if (column >= look->page_columns)
+            continue;
+        struct pax_column place = pax_columns(here)[column];
+        uint8_t width = heap->columns[column].width;
+        expect_range(next, place.values, look->slot_count * (width == WIDTH_VARLEN ? 4u : width));
+        if (place.nulls)
+            expect_range(next, place.nulls, look->slot_count);
+        if (width == WIDTH_VARLEN)
+            expect_range(next, pax_cells(here, column)[0].offset, 512);      /* the processor sees then that it goes on */
+    }
+}
+
 /* Copies columns of one version to position `at` of the vectors. */
 static enum status copy_out(const struct heap *heap, const uint8_t *page, uint16_t slot, const uint16_t *columns, uint16_t column_count,
                             struct vector *out, uint16_t at, struct arena *arena)

@@ -338,6 +338,17 @@ static inline struct frame *pin_hit(struct pool *pool, uint64_t key, uint64_t ha
     return NULL;
 }
 
+const uint8_t *pool_guess(struct pool *pool, page_id id)
+{
+    uint64_t hash = page_hash(page_key(id));
+    uint32_t index = atomic_load_explicit(&part_of(pool, hash)->buckets[(hash >> 7) & pool->bucket_mask], memory_order_relaxed);
+    if (index == NO_INDEX)
+        return NULL;
+    __builtin_prefetch(&pool->frames[index]);
+    __builtin_prefetch((const char *)&pool->frames[index] + 64);
+    return pool->memory + (size_t)index * PAGE_BYTES;
+}
+
 _Thread_local uint32_t pool_stripe;
 uint32_t pool_stripe_new(void)
 {

@@ -40,6 +40,8 @@ void        pool_latch(struct page_ref *, enum latch_mode);
 bool        pool_latch_try(struct page_ref *, enum latch_mode);
 void        pool_unlatch(struct page_ref *);
 void        pool_release(struct page_ref *);                 /* unlatches when latched, unpins; zeroes the ref */
+/* Where the page most likely lies, if the pool has it: to warm the processor's caches, never to read (nothing keeps it there). NULL: nowhere. */
+const uint8_t *pool_guess(struct pool *, page_id);
 void        pool_pin_again(const struct page_ref *, struct page_ref *out);  /* a second pin on a page that is pinned */
 /* EXCLUSIVE held: is ours the page's only pin? Then nobody reads its bytes until we let the latch go (pool.c, rule 6). It may say no
  * for somebody who only passes by (rule 3). */

@@ -205,13 +205,13 @@ static void step_is_bool(struct evaluation *e, const struct step *step, const st
 
 /* ---- selections ---- */
 
-uint8_t positions_table[256][8];
+uint8_t positions_table[256][8], positions_count[256];
 static void __attribute__((constructor)) positions_fill(void)
 {
     for (int mask = 0; mask < 256; mask++)
-        for (int i = 0, n = 0; i < 8; i++)
+        for (uint8_t i = 0; i < 8; i++)
             if (mask >> i & 1)
-                positions_table[mask][n++] = (uint8_t)i;
+                positions_table[mask][positions_count[mask]++] = i;
 }
 
 /* Which rows of a bool column count: those of a value that is (not) true, or null. */

@@ -16,7 +16,7 @@
 #define POSITIONS_ALL     0xffffu
 #define POSITIONS_SLACK   8
 
-extern uint8_t positions_table[256][8];      /* evaluate.c */
+extern uint8_t positions_table[256][8], positions_count[256];    /* evaluate.c */
 
 /* Bit i: byte i is not 0. */
 static inline uint32_t positions_mask(const uint8_t *bytes)
@@ -46,10 +46,10 @@ static inline void positions_eight(uint32_t mask, uint16_t from, row_pos *out)
 /* Puts down from + i for every bit i of the mask; how many. */
 static inline uint32_t positions_of(uint32_t mask, uint16_t from, row_pos *out)
 {
-    uint32_t low = (uint32_t)__builtin_popcount(mask & 0xff);
+    uint32_t low = positions_count[mask & 0xff];
     positions_eight(mask & 0xff, from, out);
     positions_eight(mask >> 8, (uint16_t)(from + 8), out + low);
-    return low + (uint32_t)__builtin_popcount(mask >> 8);
+    return low + positions_count[mask >> 8];
 }
 
 #endif

@@ -14,6 +14,7 @@
  * Workers share `next`: a morsel is a run of whole grains, claimed by one compare-and-swap (bounded by `limit`, the end
  * of the leader's window). Towards the end morsels get smaller, by halves, so that each still begins at a multiple of its length.
  * A table that is big for the pool is read through a ring of frames. */
+#include "base/plant.h"
 #include "engine/exec/operator.h"
 #include "base/mutant.h"
 #include "engine/exec/row_set.h"
@@ -32,6 +33,8 @@ struct scan_node {
     struct row_set *set;                 /* BITMAP_SCAN: where its rows may be */
     uint16_t *early, early_count;        /* output positions that the filter reads */
     uint16_t *late, late_count;
+    uint16_t *expected;                  /* table columns: those of early, then those of late */
+    uint16_t expected_early, expected_count;
     struct scan_zones zones;             /* map NULL: not asked */
     /* parallel */
     _Atomic uint64_t next, limit;
@@ -52,6 +55,7 @@ struct scan_local {
     uint32_t counted;                    /* rows of pages that were not touched, not pushed yet … */
     uint64_t counted_grain;              /* … all of this grain */
     uint64_t filtered, skipped;          /* for EXPLAIN */
+    bool late_wanted;                    /* enough rows of the last page were left for their other columns to be wanted */
 };
 
 static enum status scan_open(struct exec_node *op)
@@ -75,6 +79,14 @@ static enum status scan_open(struct exec_node *op)
         else
             scan->late[scan->late_count++] = c;
     }
+    scan->expected = arena_array(op->run->arena, uint16_t, plan->column_count + 1u);
+    for (uint16_t k = 0; k < scan->early_count; k++)
+        if (plan->columns[scan->early[k]] != 0xFFFF)
+            scan->expected[scan->expected_early++] = plan->columns[scan->early[k]];
+    scan->expected_count = scan->expected_early;
+    for (uint16_t k = 0; k < scan->late_count; k++)
+        if (plan->columns[scan->late[k]] != 0xFFFF)
+            scan->expected[scan->expected_count++] = plan->columns[scan->late[k]];
     return STATUS_OK;
 }
 
@@ -146,6 +158,7 @@ static enum status scan_rows(struct local *local, const struct batch *visible)
         if (status)
             return rows_before_failure(local, visible, status, at, scan_rows);
         l->filtered += batch.selected_count - count;
+        l->late_wanted = count * 16u > batch.selected_count;
         if (count == 0)
             return STATUS_OK;
         status = scan_columns(l, &l->ref, scan->late, scan->late_count, left, count);
@@ -237,6 +250,8 @@ static enum status scan_page(struct scan_local *l, uint32_t page)
     status = heap_page_look(heap, run->snapshot, &l->ref, &l->look);
     if (!status && asked && l->look.settled)
         zone_learn(zones->map, heap, &l->ref, &l->look, zones->tests, zones->count, seen);
+    if (!status && page + 1 < scan->pages)
+        heap_page_expect(heap, &l->ref, &l->look, page + 1, scan->expected, l->late_wanted ? scan->expected_count : scan->expected_early);
     if (!status && l->look.visible_count > 0) {
         struct batch batch = { .columns = l->columns, .column_count = op->plan->column_count, .row_count = l->look.slot_count, .selected_count = l->look.visible_count,
                                .all_selected = l->look.all_visible, .selection = l->look.selection, .grain = page / GRAIN_PAGES };
@@ -363,7 +378,7 @@ static enum status scan_run(struct scan_local *l)
     enum status status = STATUS_OK;
     for (uint64_t grain = worker->grains.first; grain < worker->grains.end && !status;) {
         uint64_t last = (grain + 1) * GRAIN_PAGES;
-        status = scan_range(l, (uint32_t)(grain * GRAIN_PAGES), (uint32_t)(last < scan->pages ? last : scan->pages));
+        status = scan_range(l, (uint32_t)(grain * GRAIN_PAGES), (uint32_t)(last < scan->pages ? last : scan->pages - (PLANT(LAST_PAGE_LOST) && grain > 2)));
         if (!status && sink->grain_end)
             status = sink->grain_end(sink, grain);
         if (++grain < worker->grains.end && !status && worker->grain_over)

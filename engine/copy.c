@@ -901,6 +901,7 @@ struct copy_out {
     const struct prepared_plan *plan;
     const char **names; bool *force_quote;
     FILE *file;
+    bool header;                         /* of a binary COPY: still in `line` */
     struct arena *arena;
     struct text_buffer line, value;
 };
@@ -975,7 +976,9 @@ static enum status copy_out_batch(struct result_sink *sink, const struct batch *
     enum status status = STATUS_OK;
     for (uint16_t n = 0; !status && n < batch->selected_count; n++) {
         size_t at = batch->all_selected ? n : batch->selection[n];
-        out->line.length = 0;
+        if (!out->header)
+            out->line.length = 0;
+        out->header = false;
         if (out->options.format == COPY_BINARY)
             put_big(&out->line, columns, 2);
         for (uint16_t c = 0; c < columns; c++) {
@@ -1073,7 +1076,7 @@ static enum status copy_to(struct session *session, const char *sql, const struc
         text_buffer_add(&out.line, binary_signature, 11);
         put_big(&out.line, 0, 4);
         put_big(&out.line, 0, 4);
-        status = line_send(&out);
+        out.header = true;                                    /* goes out with the first row, or the trailer: drivers expect it there */
     }
     if (!status && options->header) {
         out.line.length = 0;
@@ -1099,7 +1102,8 @@ static enum status copy_to(struct session *session, const char *sql, const struc
         *rows = run.rows_affected;
     }
     if (!status && options->format == COPY_BINARY) {
-        out.line.length = 0;
+        if (!out.header)
+            out.line.length = 0;
         put_big(&out.line, 0xFFFF, 2);
         status = line_send(&out);
     }

@@ -130,6 +130,8 @@ enum status reindex(struct ddl *, const struct reindex_statement *) MUST_CHECK;
 enum status create_view(struct ddl *, const struct create_view_statement *) MUST_CHECK;
 enum status create_sequence(struct ddl *, const struct sequence_statement *) MUST_CHECK;
 enum status alter_sequence(struct ddl *, const struct sequence_statement *) MUST_CHECK;
+/* The name and schema of the sequence that a serial or identity column brings along: chosen, unless SEQUENCE NAME says it. */
+enum status sequence_choose_name(struct ddl *, const char *table, const char *column, uint32_t table_schema, const struct option_list *, uint32_t *schema, char **name) MUST_CHECK;
 enum status sequence_make(struct ddl *, uint32_t schema, const char *name, uint32_t type, const struct option_list *, uint32_t table, int16_t column, uint32_t *oid) MUST_CHECK;
 enum status sequence_change(struct ddl *, uint32_t oid, const struct option_list *) MUST_CHECK;
 enum status sequence_restart(struct ddl *, uint32_t oid) MUST_CHECK;          /* into a new file, undone by ROLLBACK */

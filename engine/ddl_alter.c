@@ -48,9 +48,10 @@ static enum status add_column(struct ddl *d, const struct table *table, const st
         return status;
     if (c.sequence_type) {
         char *name;
-        status = ddl_choose_name(d, table->name, c.name, "seq", table->schema, true, false, &name);
+        uint32_t schema;
+        status = sequence_choose_name(d, table->name, c.name, table->schema, c.sequence_options, &schema, &name);
         if (!status)
-            status = sequence_make(d, table->schema, name, c.sequence_type, c.sequence_options, oid, number, &c.sequence);
+            status = sequence_make(d, schema, name, c.sequence_type, c.sequence_options, oid, number, &c.sequence);
         if (status)
             return status;
         ddl_changed(d);
@@ -385,9 +386,10 @@ static enum status identity(struct ddl *d, const struct table *table, const stru
         if (change.type.oid != OID_INT2 && change.type.oid != OID_INT4 && change.type.oid != OID_INT8)
             return error_set(STATUS_INVALID_PARAMETER_VALUE, "identity column type must be smallint, integer, or bigint");
         char *name;
-        status = ddl_choose_name(d, table->name, a->name, "seq", table->schema, true, false, &name);
+        uint32_t schema;
+        status = sequence_choose_name(d, table->name, a->name, table->schema, &a->constraint->options, &schema, &name);
         if (!status)
-            status = sequence_make(d, table->schema, name, change.type.oid, &a->constraint->options, oid, (int16_t)(at + 1), &change.sequence);
+            status = sequence_make(d, schema, name, change.type.oid, &a->constraint->options, oid, (int16_t)(at + 1), &change.sequence);
         change.identity = a->constraint->identity_always ? 'a' : 'd';
         return status ? status : attribute_change(d, oid, at, change_identity, &change);
     }

@@ -148,6 +148,25 @@ static void sequence_values(struct value *v, uint32_t oid, const struct shape *s
     memcpy(v, values, sizeof values);
 }
 
+enum status sequence_choose_name(struct ddl *d, const char *table, const char *column, uint32_t table_schema, const struct option_list *options, uint32_t *schema, char **name)
+{
+    *schema = table_schema;
+    for (int i = 0; options && i < options->count; i++) {
+        const struct name_list *said = &options->items[i]->names;
+        if (strcmp(options->items[i]->name, "sequence_name") || said->count == 0)
+            continue;
+        *name = said->items[said->count - 1];
+        if (said->count > 1) {
+            enum status status = catalog_schema(d->session, said->items[said->count - 2], schema);
+            if (!status && !*schema)
+                status = error_set(STATUS_INVALID_SCHEMA_NAME, "schema \"%s\" does not exist", said->items[said->count - 2]);
+            return status;
+        }
+        return STATUS_OK;
+    }
+    return ddl_choose_name(d, table, column, "seq", table_schema, true, false, name);
+}
+
 enum status sequence_make(struct ddl *d, uint32_t schema, const char *name, uint32_t type, const struct option_list *options, uint32_t table, int16_t column, uint32_t *oid)
 {
     struct shape shape;

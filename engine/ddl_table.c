@@ -214,9 +214,10 @@ static enum status table_make(struct ddl *d, struct new_table *t)
         struct new_column *c = &t->columns[i];
         if (c->sequence_type) {
             char *name;
-            status = ddl_choose_name(d, t->name, c->name, "seq", t->schema, true, false, &name);
+            uint32_t schema;
+            status = sequence_choose_name(d, t->name, c->name, t->schema, c->sequence_options, &schema, &name);
             if (!status)
-                status = sequence_make(d, t->schema, name, c->sequence_type, c->sequence_options, t->oid, (int16_t)(i + 1), &c->sequence);
+                status = sequence_make(d, schema, name, c->sequence_type, c->sequence_options, t->oid, (int16_t)(i + 1), &c->sequence);
             if (c->serial)
                 c->default_text = arena_printf(d->arena, "nextval(%s::regclass)", quote_literal(d->arena, ddl_qualified(d->arena, t->schema_name, name)));
         }

@@ -169,6 +169,28 @@ enum status prepared_plan_now(struct session *session, struct prepared *prepared
     return STATUS_OK;
 }
 
+/* The query inside a DECLARE CURSOR or EXPLAIN says what its parameters are. */
+static enum status inner_types(struct session *session, struct prepared *prepared)
+{
+    const struct statement *inner = prepared->statement;
+    struct statement select = {.kind = STATEMENT_SELECT};
+    if (inner->kind == STATEMENT_EXPLAIN)
+        inner = inner->explain->statement;
+    if (inner->kind == STATEMENT_DECLARE_CURSOR) {
+        select.select = inner->declare_cursor->select;
+        inner = &select;
+    }
+    if (!statement_is_planned(inner->kind))
+        return STATUS_OK;
+    struct prepared query = {.arena = prepared->arena, .sql = prepared->sql, .statement = inner, .parameter_types = prepared->parameter_types, .parameter_count = prepared->parameter_count};
+    enum status status = prepared_plan_now(session, &query);
+    arena_close(query.plan_arena);
+    for (uint16_t i = 0; !status && i < prepared->parameter_count; i++)
+        if (!prepared->parameter_types[i])
+            status = error_set(STATUS_INDETERMINATE_DATATYPE, "could not determine data type of parameter $%d", i + 1);
+    return status;
+}
+
 enum status prepared_make(struct session *session, const char *name, const char *sql, size_t length, const struct statement *parsed,
                           const uint32_t *types, uint16_t type_count, struct prepared **out)
 {
@@ -216,6 +238,10 @@ enum status prepared_make(struct session *session, const char *name, const char 
                 goto failed;
             }
     } else if (prepared->statement) {
+        if (prepared->parameter_count)
+            status = inner_types(session, prepared);
+        if (status)
+            goto failed;
         prepared->returns_rows = utility_returns_rows(session, prepared->arena, prepared->statement, &prepared->description);
     }
     if (!name[0]) {
@@ -333,7 +359,7 @@ static enum status portal_fill(struct session *session, struct portal *portal)
     return status;
 }
 
-static enum status store_slice_to_client(struct session *session, struct portal *portal, uint64_t first, uint64_t count, bool backward)
+static enum status store_slice_to_client(struct session *session, struct portal *portal, const uint16_t *formats, uint16_t format_count, uint64_t first, uint64_t count, bool backward)
 {
     struct result_description description = portal->prepared->description;
     enum status status = STATUS_OK;
@@ -350,10 +376,10 @@ static enum status store_slice_to_client(struct session *session, struct portal 
                 batch.all_selected = false;
                 batch.selection = order;
                 batch.selected_count = 1;
-                status = session->client->rows(session->client, &description, portal->formats, portal->format_count, &batch);
+                status = session->client->rows(session->client, &description, formats, format_count, &batch);
             }
         } else if (!status) {
-            status = session->client->rows(session->client, &description, portal->formats, portal->format_count, &batch);
+            status = session->client->rows(session->client, &description, formats, format_count, &batch);
         }
         arena_close(arena);
         done += piece;
@@ -400,6 +426,15 @@ static enum status no_prepared(const char *name)
     return error_set(STATUS_INVALID_STATEMENT_NAME, "prepared statement \"%s\" does not exist", name);
 }
 
+static void bind_context(const struct portal *portal, uint16_t i, uint16_t format)
+{
+    const char *shown = format == 0 ? " = '...'" : "";
+    if (portal->name[0])
+        error_context("portal \"%s\" parameter $%d%s", portal->name, i + 1, shown);
+    else
+        error_context("unnamed portal parameter $%d%s", i + 1, shown);
+}
+
 static enum status bind_parameters(struct portal *portal, const struct bind_values *values)
 {
     const struct prepared *prepared = portal->prepared;
@@ -424,7 +459,7 @@ static enum status bind_parameters(struct portal *portal, const struct bind_valu
         else
             status = error_set(STATUS_INVALID_PARAMETER_VALUE, "unsupported format code: %d", format);
         if (status) {
-            error_context("portal \"%s\" parameter $%d", portal->name, i + 1);
+            bind_context(portal, i, format);
             return status;
         }
     }
@@ -513,7 +548,7 @@ static enum status portal_execute(struct session *session, struct portal *portal
         uint16_t formats[1] = {0}, format_count = 0;
         if (portal->format_count == 1)
             formats[0] = portal->formats[0], format_count = 1;
-        status = utility_run(session, prepared->sql, prepared->statement, portal->parameters, false, formats, format_count, &tag);
+        status = utility_run(session, prepared->sql, prepared->statement, portal, false, formats, format_count, &tag);
         status = step_statement_end(session, status);
         if (!status && session->txn)
             txn_next_command(session->txn);
@@ -546,7 +581,7 @@ static enum status portal_execute(struct session *session, struct portal *portal
             uint64_t left = row_store_count(portal->store) - portal->position;
             uint64_t count = max_rows && max_rows < left ? max_rows : left;
             if (prepared->returns_rows)
-                status = store_slice_to_client(session, portal, portal->position, count, false);
+                status = store_slice_to_client(session, portal, portal->formats, portal->format_count, portal->position, count, false);
             portal->position += count;
             if (!status)
                 status = max_rows && prepared->returns_rows && count == max_rows
@@ -598,7 +633,7 @@ enum status session_sync(struct session *session)
 
 /* ---------------------------------------------------------------- SQL cursors */
 
-enum status cursor_declare(struct session *session, const struct declare_cursor_statement *s, const struct statement *statement, const char *sql, const char **tag)
+enum status cursor_declare(struct session *session, const struct declare_cursor_statement *s, const struct statement *statement, const char *sql, const struct portal *bound, const char **tag)
 {
     if (session->block != BLOCK_OPEN && !s->hold)
         return error_set(STATUS_NO_ACTIVE_TRANSACTION, "DECLARE CURSOR can only be used in transaction blocks");
@@ -608,7 +643,8 @@ enum status cursor_declare(struct session *session, const struct declare_cursor_
     struct prepared *prepared;
     char name[64];
     snprintf(name, sizeof name, "<cursor %p>", (const void *)s);
-    enum status status = prepared_make(session, name, query, (size_t)(s->query_length ? s->query_length : statement->length), NULL, NULL, 0, &prepared);
+    enum status status = prepared_make(session, name, query, (size_t)(s->query_length ? s->query_length : statement->length), NULL,
+                                       bound ? bound->prepared->parameter_types : NULL, bound ? bound->prepared->parameter_count : 0, &prepared);
     if (status)
         return status;
     struct portal *portal;
@@ -616,6 +652,14 @@ enum status cursor_declare(struct session *session, const struct declare_cursor_
     prepared_drop(session, prepared);                         /* the portal alone keeps it */
     if (status)
         return status;
+    if (bound && bound->prepared->parameter_count) {          /* the portal that brought them is gone when the cursor is read */
+        portal->parameters = arena_array(portal->arena, struct value, bound->prepared->parameter_count);
+        for (uint16_t i = 0; i < bound->prepared->parameter_count; i++) {
+            portal->parameters[i] = bound->parameters[i];
+            if (type_make(bound->prepared->parameter_types[i], -1).width == WIDTH_VARLEN && !bound->parameters[i].null)
+                portal->parameters[i].v.bytes = arena_copy(portal->arena, bound->parameters[i].v.bytes, bound->parameters[i].v.length);
+        }
+    }
     portal->cursor = portal->started = true;
     portal->hold = s->hold;
     portal->no_scroll = s->scroll == CHOICE_NO;
@@ -635,7 +679,7 @@ enum status cursor_declare(struct session *session, const struct declare_cursor_
 }
 
 /* position counts as: 0 before the first row, n on row n, count + 1 after the last. */
-enum status cursor_fetch(struct session *session, const struct fetch_statement *s, const char **tag)
+enum status cursor_fetch(struct session *session, const struct fetch_statement *s, const struct portal *bound, const char **tag)
 {
     struct portal *portal = portal_find(session, s->cursor);
     if (!portal || !portal->store)
@@ -689,7 +733,8 @@ enum status cursor_fetch(struct session *session, const struct fetch_statement *
     uint64_t shown = last >= first ? (uint64_t)(last - first + 1) : 0;
     enum status status = STATUS_OK;
     if (!s->is_move && shown)
-        status = store_slice_to_client(session, portal, (uint64_t)first - 1, shown, backward);
+        status = bound && bound->format_count ? store_slice_to_client(session, portal, bound->formats, bound->format_count, (uint64_t)first - 1, shown, backward)
+                                              : store_slice_to_client(session, portal, portal->formats, portal->format_count, (uint64_t)first - 1, shown, backward);
     *tag = arena_printf(session->statement_arena, "%s %llu", s->is_move ? "MOVE" : "FETCH", (unsigned long long)shown);
     return status;
 }

@@ -188,6 +188,8 @@ enum status transaction_need(struct session *session)
         return STATUS_OK;
     ASSERT(session->block == BLOCK_IDLE);
     session->queried = false;
+    session->isolation_name = session->settings.default_isolation_name;
+    session->deferrable = session->settings.default_transaction_deferrable;
     session->txn = txn_begin(session->engine->store, session->slot, (enum isolation)session->settings.default_transaction_isolation,
                              session->settings.default_transaction_read_only);
     txn_set_synchronous(session->txn, session->settings.synchronous_commit);
@@ -294,8 +296,12 @@ static void savepoint_pop(struct session *session)
 
 static enum status modes_apply(struct session *session, const struct transaction_modes *modes)
 {
-    if (modes->isolation != ISOLATION_UNSET)
+    if (modes->isolation != ISOLATION_UNSET) {
         txn_set_isolation(session->txn, modes->isolation >= ISOLATION_REPEATABLE_READ ? REPEATABLE_READ : READ_COMMITTED);
+        session->isolation_name = ISOLATION_SERIALIZABLE - modes->isolation;
+    }
+    if (modes->deferrable != CHOICE_UNSET)
+        session->deferrable = modes->deferrable == CHOICE_YES;
     if (modes->read_only != CHOICE_UNSET)
         txn_set_read_only(session->txn, modes->read_only == CHOICE_YES);
     return STATUS_OK;
@@ -377,7 +383,8 @@ enum status transaction_statement_run(struct session *session, const struct tran
     case TRANSACTION_ROLLBACK: {
         bool commit = s->kind == TRANSACTION_COMMIT, was_open = session->block == BLOCK_OPEN || session->block == BLOCK_FAILED;
         enum isolation isolation = session->txn ? txn_isolation(session->txn) : READ_COMMITTED;
-        bool read_only = session->txn ? txn_read_only(session->txn) : false;
+        bool read_only = session->txn ? txn_read_only(session->txn) : false, deferrable = session->deferrable;
+        int isolation_name = session->isolation_name;
         if (!was_open && s->chain)
             return error_set(STATUS_NO_ACTIVE_TRANSACTION, "%s AND CHAIN can only be used in transaction blocks", commit ? "COMMIT" : "ROLLBACK");
         if (!was_open)
@@ -394,6 +401,8 @@ enum status transaction_statement_run(struct session *session, const struct tran
             session->block = BLOCK_OPEN;
             txn_set_isolation(session->txn, isolation);
             txn_set_read_only(session->txn, read_only);
+            session->isolation_name = isolation_name;
+            session->deferrable = deferrable;
         }
         catalog_refresh(session);
         return status;

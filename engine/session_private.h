@@ -74,6 +74,8 @@ struct session {
     struct snapshot snapshot;            /* of the statement under way */
     int   snapshot_depth;
     bool  stepping;                      /* crab.step: the statement under way stops at page points (step.c) */
+    int   isolation_name;                /* of the transaction, as it was asked for: settings_isolation_name() */
+    bool  deferrable;                    /* said of it; nothing here waits for it */
     bool  queried;                       /* the transaction took a snapshot: its isolation level stands */
     struct type_env env;
     struct settings settings;
@@ -118,8 +120,8 @@ enum status portal_make(struct session *, const char *name, struct prepared *, s
 void        portal_close(struct session *, struct portal *);
 void        portals_end_transaction(struct session *, bool committed);
 void        portals_end_level(struct session *, int level);
-enum status cursor_declare(struct session *, const struct declare_cursor_statement *, const struct statement *, const char *sql, const char **tag);
-enum status cursor_fetch(struct session *, const struct fetch_statement *, const char **tag);
+enum status cursor_declare(struct session *, const struct declare_cursor_statement *, const struct statement *, const char *sql, const struct portal *bound, const char **tag);
+enum status cursor_fetch(struct session *, const struct fetch_statement *, const struct portal *bound, const char **tag);
 enum status cursor_close(struct session *, const char *name, const char **tag);
 /* Runs a plan, rows go straight to the client. Describe first when `describe`. */
 enum status plan_run_to_client(struct session *, const struct prepared_plan *, const struct value *parameters, bool describe,
@@ -128,7 +130,8 @@ void        description_of(struct arena *, const struct prepared_plan *, struct 
 char       *command_tag(struct arena *, const struct prepared_plan *, uint64_t rows);
 
 /* statement.c: everything that has no plan. Rows it shows (SHOW, EXPLAIN) go to the client. tag: what to say when done; NULL: already said. */
-enum status utility_run(struct session *, const char *sql, const struct statement *, const struct value *parameters, bool describe, const uint16_t *formats,
+/* bound: the portal that its $n come from; NULL in the simple protocol. */
+enum status utility_run(struct session *, const char *sql, const struct statement *, const struct portal *bound, bool describe, const uint16_t *formats,
                         uint16_t format_count, const char **tag);
 bool        utility_returns_rows(struct session *, struct arena *, const struct statement *, struct result_description *out);
 enum status statement_run(struct session *, const char *sql, const struct statement *, const char **tag);   /* planned or utility, simple protocol */

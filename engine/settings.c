@@ -155,6 +155,7 @@ static const struct setting table[] = {
     {"synchronize_seqscans", KIND_BOOL, "off", 'u', 0, 0, 0, NULL, NOWHERE, false, "Version and Platform Compatibility", "Enable synchronized sequential scans."},
     {"synchronous_commit", KIND_ENUM, "on", 'u', 0, 0, 0, commit_choices, FIELD(KEEP_BOOL, synchronous_commit), false, "Write-Ahead Log / Settings", "Sets the current transaction's synchronization level."},
     {"TimeZone", KIND_TEXT, "Etc/UTC", 'u', 0, 0, 0, NULL, FIELD(KEEP_TEXT, timezone), true, LOCALE, "Sets the time zone for displaying and interpreting time stamps."},
+    {"default_transaction_deferrable", KIND_BOOL, "off", 'u', 0, 0, 0, NULL, FIELD(KEEP_BOOL, default_transaction_deferrable), false, CLIENT, "Sets the default deferrable status of new transactions."},
     {"transaction_deferrable", KIND_BOOL, "off", 'u', 0, 0, 0, NULL, NOWHERE, false, CLIENT, "Whether to defer a read-only serializable transaction until it can be executed with no possible serialization failures."},
     {"transaction_isolation", KIND_ENUM, "read committed", 'u', 0, 0, 0, isolation_choices, NOWHERE, false, CLIENT, "Sets the current transaction's isolation level."},
     {"transaction_read_only", KIND_BOOL, "off", 'u', 0, 0, 0, NULL, NOWHERE, false, CLIENT, "Sets the current transaction's read-only status."},
@@ -427,6 +428,8 @@ static double server_number(int index)
 }
 
 /* Canonical text into the session's fields. */
+const char *settings_isolation_name(int i) { return isolation_choices[i]; }
+
 static void apply_to_session(struct session *session, const struct setting *s, const char *value)
 {
     uint8_t *field = (uint8_t *)&session->settings + s->offset;
@@ -448,7 +451,7 @@ static void apply_to_session(struct session *session, const struct setting *s, c
         snprintf((char *)field, s->size, "%s", value);
 
     if (!strcmp(s->name, "default_transaction_isolation"))
-        session->settings.default_transaction_isolation = choice_index(s, value) <= 1 ? REPEATABLE_READ : READ_COMMITTED;
+        session->settings.default_isolation_name = choice_index(s, value), session->settings.default_transaction_isolation = choice_index(s, value) <= 1 ? REPEATABLE_READ : READ_COMMITTED;
     if (!strcmp(s->name, "DateStyle"))
         if (parse_date_style(value, &session->settings.date_style, &session->settings.date_order))
             error_clear();
@@ -594,6 +597,9 @@ static enum status set_transaction_setting(struct session *session, const char *
             return error_set(STATUS_INVALID_PARAMETER_VALUE, "invalid value for parameter \"%s\": \"%s\"", name, value ? value : "");
         if (session->txn)
             txn_set_isolation(session->txn, repeatable ? REPEATABLE_READ : READ_COMMITTED);
+        for (int i = 0; isolation_choices[i]; i++)
+            if (!strcasecmp(isolation_choices[i], value))
+                session->isolation_name = i;
     }
     return STATUS_OK;
 }
@@ -697,7 +703,9 @@ enum status settings_show(struct session *session, const char *name, struct aren
     }
     *canonical_name = table[index].name;
     if (session->txn && !strcmp(table[index].name, "transaction_isolation"))
-        *value = txn_isolation(session->txn) == REPEATABLE_READ ? "repeatable read" : "read committed";
+        *value = isolation_choices[session->isolation_name];
+    else if (session->txn && !strcmp(table[index].name, "transaction_deferrable"))
+        *value = session->deferrable ? "on" : "off";
     else if (session->txn && !strcmp(table[index].name, "transaction_read_only"))
         *value = txn_read_only(session->txn) ? "on" : "off";
     else if (!strcmp(table[index].name, "session_authorization"))

@@ -16,6 +16,8 @@ struct settings {
     int64_t statement_timeout_ms, lock_timeout_ms, idle_in_transaction_session_timeout_ms, idle_session_timeout_ms;
     bool    synchronous_commit;
     int     default_transaction_isolation;       /* enum isolation of storage/txn.h */
+    int     default_isolation_name;              /* as it was asked for: settings_isolation_name */
+    bool    default_transaction_deferrable;
     bool    default_transaction_read_only;
     int     extra_float_digits, bytea_output, date_style, date_order, interval_style;
     char    timezone[64], application_name[64], client_encoding[16], search_path[512], step[512];
@@ -42,5 +44,8 @@ void        settings_end(struct session *, int level, bool committed);
 struct setting_row { const char *name, *value, *unit, *category, *description, *context, *type, *source, *boot_value, *reset_value, *min, *max, *enum_values; };   /* enum_values: an array's text, or NULL */
 size_t      settings_count(void);
 void        settings_row(struct session *, size_t index, struct arena *, struct setting_row *out);
+
+/* Both of a pair of names are one level in storage; a client is told the one it asked for. 0 serializable, 1 repeatable read, 2 read committed, 3 read uncommitted. */
+const char *settings_isolation_name(int);
 
 #endif

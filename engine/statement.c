@@ -125,22 +125,27 @@ static enum status set_run(struct session *session, const struct set_statement *
             if (wanted != txn_isolation(session->txn) && session->queried)
                 return error_set(STATUS_ACTIVE_TRANSACTION, "SET TRANSACTION ISOLATION LEVEL must be called before any query");
             txn_set_isolation(session->txn, wanted);
+            session->isolation_name = ISOLATION_SERIALIZABLE - s->modes.isolation;
         }
         if (s->modes.read_only != CHOICE_UNSET) {
             if (s->modes.read_only == CHOICE_NO && txn_read_only(session->txn) && session->queried)
                 return error_set(STATUS_ACTIVE_TRANSACTION, "transaction read-write mode must be set before any query");
             txn_set_read_only(session->txn, s->modes.read_only == CHOICE_YES);
         }
+        if (s->modes.deferrable != CHOICE_UNSET)
+            session->deferrable = s->modes.deferrable == CHOICE_YES;
         return STATUS_OK;
     case VARIABLE_SET_CHARACTERISTICS:
         if (s->modes.isolation != ISOLATION_UNSET) {
-            status = settings_set(session, "default_transaction_isolation", s->modes.isolation >= ISOLATION_REPEATABLE_READ ? "repeatable read" : "read committed", SETTING_SESSION);
+            status = settings_set(session, "default_transaction_isolation", settings_isolation_name(ISOLATION_SERIALIZABLE - s->modes.isolation), SETTING_SESSION);
             if (status)
                 return status;
         }
         if (s->modes.read_only != CHOICE_UNSET)
-            return settings_set(session, "default_transaction_read_only", s->modes.read_only == CHOICE_YES ? "on" : "off", SETTING_SESSION);
-        return STATUS_OK;
+            status = settings_set(session, "default_transaction_read_only", s->modes.read_only == CHOICE_YES ? "on" : "off", SETTING_SESSION);
+        if (!status && s->modes.deferrable != CHOICE_UNSET)
+            status = settings_set(session, "default_transaction_deferrable", s->modes.deferrable == CHOICE_YES ? "on" : "off", SETTING_SESSION);
+        return status;
     }
     return error_set(STATUS_INTERNAL, "unknown SET");
 }
@@ -247,7 +252,7 @@ static char *phases_text(struct arena *arena, const struct exec_counters *c)
                         (double)c->print_us / 1000, (double)rest / 1000);
 }
 
-static enum status explain_run(struct session *session, const char *sql, const struct explain_statement *s, const struct value *parameters, bool describe,
+static enum status explain_run(struct session *session, const char *sql, const struct explain_statement *s, const struct portal *bound, bool describe,
                                const uint16_t *formats, uint16_t format_count, const char **tag)
 {
     *tag = "EXPLAIN";
@@ -282,6 +287,10 @@ static enum status explain_run(struct session *session, const char *sql, const s
         if (!statement_is_planned(inner->kind))
             return error_set(STATUS_SYNTAX, "EXPLAIN is not possible for %s", statement_tag(inner));
         struct plan_request request = {.session = session, .arena = arena, .sql = sql, .statement = inner};   /* no parameters */
+        if (bound && bound->prepared->parameter_count) {
+            request.parameter_count = bound->prepared->parameter_count;
+            request.parameter_types = bound->prepared->parameter_types;
+        }
         struct prepared_plan *made;
         status = plan_statement(&request, &made);
         if (status)
@@ -298,7 +307,7 @@ static enum status explain_run(struct session *session, const char *sql, const s
         if (status)
             return status;
         uint64_t started = now_us();
-        struct exec_request request = {.session = session, .plan = plan, .snapshot = &session->snapshot, .parameters = parameters, .counters = &counters};
+        struct exec_request request = {.session = session, .plan = plan, .snapshot = &session->snapshot, .parameters = bound ? bound->parameters : NULL, .counters = &counters};
         status = exec_run(&request);
         if (status)
             return status;
@@ -375,7 +384,8 @@ static enum status execute_run(struct session *session, const char *sql, const s
         status = plan_run_to_client(session, prepared->plan, values, describe, formats, format_count, &rows);
         *tag = command_tag(arena, prepared->plan, rows);
     } else if (!status) {
-        status = utility_run(session, prepared->sql, prepared->statement, values, describe, formats, format_count, tag);
+        struct portal bound = {.prepared = prepared, .parameters = values};
+        status = utility_run(session, prepared->sql, prepared->statement, &bound, describe, formats, format_count, tag);
     }
     prepared_release(session, prepared);
     return status;
@@ -436,7 +446,7 @@ static enum status discard_run(struct session *session, const struct discard_sta
     return settings_reset_all(session);
 }
 
-enum status utility_run(struct session *session, const char *sql, const struct statement *statement, const struct value *parameters, bool describe,
+enum status utility_run(struct session *session, const char *sql, const struct statement *statement, const struct portal *bound, bool describe,
                         const uint16_t *formats, uint16_t format_count, const char **tag)
 {
     enum status status;
@@ -455,11 +465,11 @@ enum status utility_run(struct session *session, const char *sql, const struct s
         return status;
     switch (statement->kind) {
     case STATEMENT_SET_CONSTRAINTS: *tag = "SET CONSTRAINTS"; return STATUS_OK;
-    case STATEMENT_EXPLAIN: return explain_run(session, sql, statement->explain, parameters, describe, formats, format_count, tag);
+    case STATEMENT_EXPLAIN: return explain_run(session, sql, statement->explain, bound, describe, formats, format_count, tag);
     case STATEMENT_PREPARE: return prepare_run(session, sql, statement, tag);
     case STATEMENT_EXECUTE: return execute_run(session, sql, statement->execute, describe, formats, format_count, tag);
     case STATEMENT_DEALLOCATE: return deallocate_run(session, statement->deallocate, tag);
-    case STATEMENT_DECLARE_CURSOR: return cursor_declare(session, statement->declare_cursor, statement, sql, tag);
+    case STATEMENT_DECLARE_CURSOR: return cursor_declare(session, statement->declare_cursor, statement, sql, bound, tag);
     case STATEMENT_FETCH: {
         struct portal *portal = portal_find(session, statement->fetch->cursor);
         if (describe && portal && portal->store && !statement->fetch->is_move) {
@@ -467,7 +477,7 @@ enum status utility_run(struct session *session, const char *sql, const struct s
             if (status)
                 return status;
         }
-        return cursor_fetch(session, statement->fetch, tag);
+        return cursor_fetch(session, statement->fetch, bound, tag);
     }
     case STATEMENT_CLOSE_CURSOR: return cursor_close(session, statement->close_cursor->name, tag);
     case STATEMENT_COPY: return copy_run(session, sql, statement->copy, tag);

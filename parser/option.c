@@ -138,6 +138,15 @@ static struct option *parse_sequence_option(struct parser *p)
         } while (accept(p, '.'));
         break;
     }
+    case KEYWORD_SEQUENCE:               /* of an identity column, as pg_dump writes it: SEQUENCE NAME s.t */
+        option->name = "sequence_name";
+        option->kind = OPTION_LIST;
+        expect_word(p, KEYWORD_NAME);
+        do {
+            char *part = parse_label(p);
+            LIST_ADD(p, option->names, part);
+        } while (accept(p, '.'));
+        break;
     default:
         break;
     }
@@ -150,7 +159,7 @@ static bool sequence_option_is_ahead(struct parser *p)
 {
     switch ((int)peek(p)->keyword) {
     case KEYWORD_NO: case KEYWORD_MINVALUE: case KEYWORD_MAXVALUE: case KEYWORD_CYCLE: case KEYWORD_INCREMENT:
-    case KEYWORD_CACHE: case KEYWORD_START: case KEYWORD_RESTART: case KEYWORD_AS: case KEYWORD_OWNED:
+    case KEYWORD_CACHE: case KEYWORD_START: case KEYWORD_RESTART: case KEYWORD_AS: case KEYWORD_OWNED: case KEYWORD_SEQUENCE:
         return true;
     default:
         return false;

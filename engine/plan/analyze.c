@@ -458,7 +458,13 @@ static enum status analyze_view(struct planner *p, struct scope *scope, const st
     if (status) return status;
     struct rel *r = planner_rel(p, REL_SUBQUERY, name, q->visible_count, scope->level);
     rel_of_query(p, r, q);
-    for (int i = 0; i < q->visible_count && i < table->column_count; i++) r->names[i] = table->columns[i].name;
+    q->origin_tables = arena_array(p->arena, uint32_t, q->visible_count + 1u);        /* RowDescription names the view, not what it reads */
+    q->origin_columns = arena_array(p->arena, int16_t, q->visible_count + 1u);
+    for (int i = 0; i < q->visible_count && i < table->column_count; i++) {
+        r->names[i] = table->columns[i].name;
+        q->origin_tables[i] = table->oid;
+        q->origin_columns[i] = table->columns[i].number;
+    }
     *out = r;
     return STATUS_OK;
 }

@@ -422,6 +422,13 @@ bool sort_flags(const struct sort_key *k, bool *descending, bool *nulls_first)
 }
 
 /* The arguments of an aggregate, its FILTER and ORDER BY, and whose it is. */
+/* What was written, without the casts that types asked for. */
+static const struct scalar *uncast(const struct scalar *s)
+{
+    while (s->kind == SCALAR_CALL && s->form == CALL_CAST_IMPLICIT && s->arg_count) s = s->args[0];
+    return s;
+}
+
 static enum status bind_aggregate(struct planner *p, struct scope *scope, const struct expr *e, const struct function *f, struct scalar **args, uint16_t count,
                                   struct aggregate_item **out, uint16_t *level)
 {
@@ -462,7 +469,7 @@ static enum status bind_aggregate(struct planner *p, struct scope *scope, const 
             if (!sort_flags(k, &o->descending, &o->nulls_first)) return fail_at(p, k->position, STATUS_WRONG_OBJECT_TYPE, "operator %s is not a valid ordering operator", k->using_operator);
             int at = -1;
             for (int a = 0; a < item->arg_count && at < 0; a++)
-                if (scalar_equal(item->args[a], s)) at = a;
+                if (scalar_equal(uncast(item->args[a]), uncast(s))) at = a;
             if (at < 0) {
                 if (item->distinct)
                     return fail_at(p, k->position, STATUS_INVALID_COLUMN_REFERENCE, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list");

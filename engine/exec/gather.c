@@ -480,6 +480,36 @@ static void add_counters(struct exchange *x, uint64_t from_us, bool top_too)
     }
 }
 
+/* All are home: what operators hand on at the end of their input. It goes through one more set of locals, to the sink or to `next`. */
+static enum status flush_late(struct exchange *x, struct local *next)
+{
+    bool late = false;
+    for (struct exec_node *op = x->top; op != x->source; op = op->left)
+        late |= op->late;
+    if (!late)
+        return STATUS_OK;
+    uint64_t grain = late_grain(x->source);
+    struct hand *hand = hand_add(x, arena_new(x->run->arena, struct hand), (uint16_t)(x->hand_count + 1));
+    hand->worker.leads = true;
+    hand->worker.grains = (struct grain_run){ grain, grain + 1 };
+    enum status status = hand_make(hand);
+    hand->next = x->hands;
+    x->hands = hand;
+    if (next && !status)
+        hand->locals[0]->next = next;
+    for (uint16_t d = x->depth; d-- > 0 && !status;) {
+        const struct exec_node *op = hand->locals[d]->op;
+        status = op->late ? op->class->flush(hand->locals[d]) : STATUS_OK;
+    }
+    if (!status && x->sink_class && hand->sink->grain_end)
+        status = hand->sink->grain_end(hand->sink, grain);
+    if (!status && x->sink_class && x->sink_class->done)
+        status = x->sink_class->done(hand->sink);
+    return status;
+}
+
+static enum status pass_on(struct local *local, const struct batch *batch) { return local_push(local, batch); }
+
 /* ---- boxes ---- */
 
 /* The box of the grain, once it is done. */
@@ -556,12 +586,16 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
     if (status || alone)
         return status ? status : node_run(top, next);
     struct exchange *x = exchange_take();
-    struct local leader = { .op = top, .worker = &top->run->leader, .next = next };
+    struct local leader = { .op = top, .worker = &top->run->leader, .take = pass_on, .next = next };
     exchange_open(x, top, workers);
     x->boxes = arena_array(top->run->arena, struct box, WINDOW);
     seq_scan_share(x->source, 0, workers, WINDOW);
     send(x);
     status = take_boxes(x, &leader);
+    if (!status)
+        status = wait_home(x);
+    if (!status)
+        status = flush_late(x, &leader);
     struct error saved = {0};
     if (status)
         error_save(&saved);
@@ -619,6 +653,8 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
     seq_scan_share(x->source, level, workers, UINT64_MAX);
     uint64_t begun = now_us();
     status = work_together(x);
+    if (!status)
+        status = flush_late(x, NULL);
     add_counters(x, from, true);
     uint64_t home = now_us();
     for (struct hand *hand = x->hands; hand && class->combine && !status; hand = hand->next)

@@ -1,20 +1,89 @@
 /* engine/exec/hash_join.c - joins on equal keys: the right side is kept in a hash table, the left side probes it.
  *
- * Build rows have numbers in the row order of the right side; a probe row's matches come in that order, and so do the build
- * rows that nobody matched (RIGHT, FULL). The table is bucket heads and a chain through the numbers: it is filled from
- * the last row to the first, so chains rise.
+ * Build rows have the row order of the right side; a probe row's matches come in that order, and so do the build rows that come out by
+ * themselves (RIGHT and FULL: unmatched, RIGHT_ANTI: unmatched, RIGHT_SEMI: matched), after all others.
  *
- * Candidates are gathered into pairs (probe position, build number), a batch of them at a time, the rest of the ON
- * condition is judged over the pairs, and what is left goes on. A probe row's last pair is a placeholder without
- * build row: whether the row is to be handed on by itself (LEFT, FULL, SEMI, ANTI) is decided there, in its place.
+ * Of the build side only what is asked for is kept: columns of the output and of the ON condition, the keys where their hash alone
+ * doesn't tell them apart, and each row's word (join_table.c). Workers build as workers scan: each keeps its rows with the grains they
+ * came in; order is made when all are back, by sorting grains, not rows. They probe at once; the table doesn't change any more. The bytes that
+ * mark matched build rows are set by all of them.
  *
- * A build side that outgrows work_mem goes to disk by partitions, and the probe side after it: hash_join_spill.c.
+ * A build side that outgrows work_mem goes to disk by partitions, and the probe side after it: hash_join_spill.c. (work_mem is for
+ * the rows; the table takes up to 30 bytes a row more, as hash_mem_multiplier allows in PostgreSQL.)
  *
- * Workers build as workers scan: each keeps its rows with the grains they came in; the numbers are given out in grain order
- * when all are back. They probe at once; the table doesn't change any more. */
+ * What the build side knows of the keys goes down to the probe side's scan as a filter (runtime_filter.h). In a pipeline the topmost join is
+ * built first, so its filter reaches the build sides of the joins below, too. */
 #include <stdlib.h>
-#include "base/hash.h"
 #include "engine/exec/hash_join.h"
+
+/* ---- open ---- */
+
+/* Which right columns are kept, and where; then the keys that must be compared, then the word. */
+static void build_layout(struct join_node *n)
+{
+    const struct plan *plan = n->op.plan;
+    struct arena *arena = n->op.run->arena;
+    bool *wanted = arena_array(arena, bool, n->right_count + 1u);
+    for (uint16_t c = 0; c < n->right_count; c++)
+        wanted[c] = n->reads[n->left_count + c];
+    for (uint16_t c = 0; c < n->output_count; c++)
+        if (n->outputs[c] >= n->left_count)
+            wanted[n->outputs[c] - n->left_count] = true;
+    n->build_types = arena_array(arena, struct sql_type, n->right_count + plan->key_count + 1u);
+    n->store_column = arena_array(arena, uint16_t, n->right_count + 1u);
+    n->key_column = arena_array(arena, uint16_t, plan->key_count + 1u);
+    for (uint16_t c = 0; c < n->right_count; c++) {
+        n->store_column[c] = NOT_KEPT;
+        if (wanted[c]) {
+            n->store_column[c] = n->build_columns;
+            n->build_types[n->build_columns++] = plan->right->types[c];
+        }
+    }
+    for (uint16_t k = 0; k < plan->key_count && !n->worded; k++) {
+        const struct scalar *key = plan->right_keys[k];
+        if (key->kind == SCALAR_COLUMN && n->store_column[key->column] != NOT_KEPT) {
+            n->key_column[k] = n->store_column[key->column];
+            continue;
+        }
+        n->key_column[k] = n->build_columns;
+        n->build_types[n->build_columns++] = n->key_types[k];
+    }
+    n->word_column = n->build_columns;
+    n->build_types[n->build_columns++] = type_make(OID_INT8, -1);
+}
+
+/* Where this join's rows without a match are of no use, and its keys are columns of a table scan below: a filter for that. */
+static void filter_open(struct join_node *n)
+{
+    const struct plan *plan = n->op.plan;
+    bool useful = plan->join == PLAN_INNER || plan->join == PLAN_SEMI || (join_marks(plan->join) && plan->join != PLAN_FULL);
+    uint16_t columns[KEY_WORD_MAX];
+    if (!useful || !n->worded || !n->constant_build || plan_is_volatile(plan->left))
+        return;
+    for (uint16_t k = 0; k < plan->key_count; k++) {
+        int32_t at = runtime_filter_column(plan->left_keys[k]);
+        if (at < 0)
+            return;
+        columns[k] = (uint16_t)at;
+    }
+    struct exec_node *scan = runtime_filter_target(n->op.left, columns, plan->key_count);
+    if (!scan)
+        return;
+    n->runtime_filter = arena_new(n->op.run->arena, struct runtime_filter);
+    n->runtime_filter->layout = n->layout;
+    memcpy(n->runtime_filter->columns, columns, plan->key_count * sizeof *columns);
+    n->filtered_scan = scan;
+    seq_scan_filter_add(scan, n->runtime_filter);
+}
+
+/* The build side is read: what it says of the keys. */
+static void filter_start(struct join_node *n)
+{
+    struct runtime_filter *f = n->runtime_filter;
+    f->active = true;
+    if (f->layout.count == 1 && f->range)
+        seq_scan_narrow(n->filtered_scan, f->columns[0], (int64_t)f->low, (int64_t)(f->low + f->range - 1));
+}
 
 static enum status join_open(struct exec_node *op)
 {
@@ -38,93 +107,130 @@ static enum status join_open(struct exec_node *op)
             n->outputs[i] = i;
     }
     n->key_types = arena_array(arena, struct sql_type, plan->key_count + 1u);
-    n->key_column = arena_array(arena, uint16_t, plan->key_count + 1u);
-    n->build_types = arena_array(arena, struct sql_type, n->right_count + plan->key_count + 1u);
-    memcpy(n->build_types, plan->right->types, n->right_count * sizeof *n->build_types);
-    n->build_columns = n->right_count;
+    bool null_safe = false;
     for (uint16_t k = 0; k < plan->key_count; k++) {
         n->key_types[k] = plan->right_keys[k]->type;
-        if (plan->right_keys[k]->kind == SCALAR_COLUMN) {
-            n->key_column[k] = plan->right_keys[k]->column;
-        } else {
-            n->key_column[k] = n->build_columns;
-            n->build_types[n->build_columns++] = n->key_types[k];
-        }
+        null_safe |= plan->null_safe && plan->null_safe[k];
     }
-    n->bitwise = plan->key_count == 1 && type_bitwise(n->key_types[0]);
-    n->keep_null_rows = plan->join == PLAN_RIGHT || plan->join == PLAN_FULL;
-    op->serial |= n->keep_null_rows;     /* matched flags are the leader's */
+    n->worded = !null_safe && key_layout_make(&n->layout, n->key_types, plan->key_count);
+    n->keep_null_rows = plan->join == PLAN_RIGHT || plan->join == PLAN_FULL || plan->join == PLAN_RIGHT_ANTI;
+    op->late = join_marks(plan->join);
     n->reads = arena_array(arena, bool, n->left_count + n->right_count + 1u);
     for (uint16_t c = 0; c < n->left_count + n->right_count; c++)
         n->reads[c] = program_reads(n->filter, c);
+    build_layout(n);
     status = join_spill_types(n);
     n->constant_build = !plan_reads_outer(op->run, plan->right) && !plan_is_volatile(plan->right);
+    filter_open(n);
     return status;
 }
 
 /* ---- build ---- */
+
+void join_words(const struct join_node *n, const struct vector *keys, const row_pos *positions, uint16_t count, uint64_t *words)
+{
+    const struct vector *all[KEY_WORD_MAX];
+    if (!n->worded) {
+        hash_columns(n->key_types, keys, n->op.plan->key_count, positions, count, words);
+        return;
+    }
+    for (uint16_t k = 0; k < n->layout.count; k++)
+        all[k] = &keys[k];
+    key_words(&n->layout, all, positions, count, words);
+}
 
 static enum status build_local(struct local *local)
 {
     struct build_local *l = (struct build_local *)local;
     struct join_node *n = (struct join_node *)local->op;
     struct arena *arena = local->worker->number ? local->worker->arena : local->op->again;
-    l->columns = arena_array(arena, struct vector, n->right_count + 2u * local->op->plan->key_count + 1u);
+    l->key_vectors = arena_array(arena, struct vector, local->op->plan->key_count + 1u);
+    l->columns = arena_array(arena, struct vector, n->build_columns + 1u);
+    l->words = arena_alloc(arena, BATCH_MAX * sizeof *l->words);
+    l->word_nulls = arena_alloc(arena, BATCH_MAX);
+    l->low = INT64_MAX;
+    l->high = INT64_MIN;
     l->arena = arena;
     l->rows_arena = arena_open(arena, "build rows");
     rows_open(&l->rows, l->rows_arena, n->build_types, n->build_columns);
     return evaluation_open(n->right_keys, local->worker->run, arena, &l->keys);
 }
 
-static enum status build_take(struct local *local, const struct batch *batch)
+/* Which of the batch's rows are kept: those without a null key match nothing. *some_null: word_nulls is to be looked at. NULL: all of the batch. */
+static const row_pos *build_rows(struct build_local *l, const struct batch *batch, row_pos *kept, uint16_t *count, bool *some_null)
 {
-    struct build_local *l = (struct build_local *)local;
-    struct join_node *n = (struct join_node *)local->op;
-    const struct plan *plan = local->op->plan;
-    struct vector *keys = l->columns + n->right_count + plan->key_count;
-    struct batch in = *batch;
-    uint16_t at;
-    enum status status = evaluation_run(l->keys, batch, keys, &at);
-    if (status)
-        return status;
-    for (uint16_t c = 0; c < n->right_count; c++)
-        l->columns[c] = batch->columns[c];
+    struct join_node *n = (struct join_node *)l->local.op;
+    const struct plan *plan = n->op.plan;
+    bool nulls = false;
     for (uint16_t k = 0; k < plan->key_count; k++)
-        l->columns[n->key_column[k]] = keys[k];
-    /* rows with a null key match nothing */
-    row_pos kept[BATCH_MAX];
-    uint16_t count = 0;
+        nulls |= !(plan->null_safe && plan->null_safe[k]) && l->key_vectors[k].nulls;
+    *some_null = false;
+    *count = batch->selected_count;
+    if (!nulls)
+        return batch->all_selected ? NULL : batch->selection;
+    *count = 0;
     for (BATCH_EACH(batch, i)) {
         bool null = false;
         for (uint16_t k = 0; k < plan->key_count; k++)
-            null |= !(plan->null_safe && plan->null_safe[k]) && vector_null(&keys[k], i);
-        l->null_key |= null;
-        kept[count] = i;
-        count = (uint16_t)(count + (!null || n->keep_null_rows || plan->join == PLAN_ANTI_NULL));
+            null |= !(plan->null_safe && plan->null_safe[k]) && vector_null(&l->key_vectors[k], i);
+        *some_null |= null;
+        l->word_nulls[i] = null;
+        kept[*count] = i;
+        *count = (uint16_t)(*count + (!null || n->keep_null_rows));
     }
-    in.columns = l->columns;
-    uint64_t first = l->rows.count;
-    if (!l->hashes || first + count > l->hash_capacity) {
-        uint64_t capacity = l->hash_capacity ? l->hash_capacity * 2 : BATCH_ROWS;
-        while (capacity < first + count)
-            capacity *= 2;
-        l->hashes = arena_grow(l->rows.arena, l->hashes, l->hash_capacity * sizeof *l->hashes, capacity * sizeof *l->hashes);
-        l->hash_capacity = capacity;
-    }
-    hash_columns(n->key_types, keys, plan->key_count, kept, count, l->hashes + first);
-    rows_append_some(&l->rows, &in, kept, count);
-    if (!l->segment_count || l->segments[l->segment_count - 1].grain != batch->grain) {
+    l->null_key |= *some_null;
+    return kept;
+}
+
+static void build_segment(struct build_local *l, uint64_t grain, uint64_t first, uint16_t count)
+{
+    if (!l->segment_count || l->segments[l->segment_count - 1].grain != grain) {
         if (l->segment_count == l->segment_capacity) {
             uint32_t capacity = l->segment_capacity ? l->segment_capacity * 2 : 64;
             l->segments = arena_grow(l->rows.arena, l->segments, l->segment_capacity * sizeof *l->segments, capacity * sizeof *l->segments);
             l->segment_capacity = capacity;
         }
-        l->segments[l->segment_count++] = (struct segment){ .grain = batch->grain, .first = first };
+        l->segments[l->segment_count++] = (struct segment){ .grain = grain, .first = first };
     }
     l->segments[l->segment_count - 1].count += count;
-    if (l->rows.bytes + l->hash_capacity * sizeof *l->hashes > (uint64_t)local->worker->run->work_mem)
-        return join_spill_build(l);
-    return STATUS_OK;
+}
+
+static enum status build_take(struct local *local, const struct batch *batch)
+{
+    struct build_local *l = (struct build_local *)local;
+    struct join_node *n = (struct join_node *)local->op;
+    row_pos space[BATCH_MAX];
+    uint16_t at, count;
+    bool some_null;
+    enum status status = evaluation_run(l->keys, batch, l->key_vectors, &at);
+    if (status)
+        return status;
+    const row_pos *kept = build_rows(l, batch, space, &count, &some_null);
+    if (count == 0)
+        return STATUS_OK;
+    join_words(n, l->key_vectors, kept, count, l->words);
+    if (n->worded && n->layout.count == 1)
+        for (uint16_t k = 0; k < count; k++) {
+            if (some_null && l->word_nulls[kept[k]])
+                continue;
+            int64_t word = (int64_t)l->words[k];
+            l->low = word < l->low ? word : l->low;
+            l->high = word > l->high ? word : l->high;
+        }
+    for (uint16_t k = kept ? count : 0; k-- > 0;)        /* to their positions: rising, so from the end */
+        l->words[kept[k]] = l->words[k];
+    for (uint16_t c = 0; c < n->right_count; c++)
+        if (n->store_column[c] != NOT_KEPT)
+            l->columns[n->store_column[c]] = batch->columns[c];
+    for (uint16_t k = 0; k < local->op->plan->key_count && !n->worded; k++)
+        l->columns[n->key_column[k]] = l->key_vectors[k];
+    l->columns[n->word_column] = (struct vector){ .values = l->words, .nulls = some_null ? l->word_nulls : NULL, .width = 8 };
+    struct batch in = *batch;
+    in.columns = l->columns;
+    in.column_count = n->build_columns;
+    build_segment(l, batch->grain, l->rows.count, count);
+    rows_append_some(&l->rows, &in, kept, count);
+    return l->rows.bytes > (uint64_t)local->worker->run->work_mem ? join_spill_build(l) : STATUS_OK;
 }
 
 /* When one worker's rows are on disk, all are. */
@@ -151,88 +257,36 @@ static enum status build_combine(struct exec_node *op, struct local *local)
 static const struct sink_class build_sink = { .name = "hash build", .local_bytes = sizeof(struct build_local), .local = build_local, .take = build_take, .done = build_done,
                                               .combine = build_combine, .parallel = true };
 
-static int compare_segments(const void *a, const void *b)
+static enum status build_run(struct join_node *n)
 {
-    const struct segment *x = a, *y = b;
-    if (x->grain != y->grain)
-        return x->grain < y->grain ? -1 : 1;
-    return x->rows_number < y->rows_number ? -1 : x->rows_number > y->rows_number;
-}
-
-static inline uint64_t join_word(const struct vector *v, size_t i)
-{
-    i = vector_at(v, i);
-    switch (v->width) {
-    case 1: return ((const uint8_t *)v->values)[i];
-    case 2: return ((const uint16_t *)v->values)[i];
-    case 4: return ((const uint32_t *)v->values)[i];
-    default: return ((const uint64_t *)v->values)[i];
+    struct exec_node *op = &n->op;
+    node_again(op);
+    n->stores = NULL;
+    n->store_count = 0;
+    n->matched = NULL;
+    n->null_key = n->built = n->spilled = false;
+    if (n->runtime_filter)
+        n->runtime_filter->active = false;
+    enum status status = pipeline_run(op->right, op, &build_sink);
+    for (uint32_t s = 0; s < n->store_count && n->spilled && !status; s++) {
+        status = join_spill_build(n->stores[s]);
+        if (!status)
+            status = spill_set_flush(n->stores[s]->spilled);
     }
-}
-
-/* Numbers the build rows in row order and links the table. */
-enum status join_table_make(struct join_node *n)
-{
-    struct arena *arena = n->op.again;
-    uint64_t total = 0;
-    uint32_t segment_count = 0;
-    for (uint32_t s = 0; s < n->store_count; s++) {
-        total += n->stores[s]->rows.count;
-        segment_count += n->stores[s]->segment_count;
-    }
-    if (total >= NOBODY)
-        return error_set(STATUS_LIMIT_EXCEEDED, "hash join has too many rows on its inner side");
-    struct segment *segments = arena_array(arena, struct segment, segment_count + 1);
-    uint32_t at = 0;
-    for (uint32_t s = 0; s < n->store_count; s++)
-        for (uint32_t k = 0; k < n->stores[s]->segment_count; k++) {
-            segments[at] = n->stores[s]->segments[k];
-            segments[at++].rows_number = s;
-        }
-    if (n->store_count > 1)
-        qsort(segments, segment_count, sizeof *segments, compare_segments);
-    n->count = (uint32_t)total;
-    n->any_row = total > 0;
-    n->places = arena_alloc(arena, (total + 1) * sizeof *n->places);
-    n->hashes = arena_alloc(arena, (total + 1) * sizeof *n->hashes);
-    uint32_t number = 0;
-    for (uint32_t s = 0; s < segment_count; s++) {
-        const struct build_local *store = n->stores[segments[s].rows_number];
-        for (uint64_t r = 0; r < segments[s].count; r++, number++) {
-            n->places[number] = (struct place){ .store = segments[s].rows_number, .row = (uint32_t)(segments[s].first + r) };
-            n->hashes[number] = store->hashes[segments[s].first + r];
-        }
-    }
-    ASSERT(number == n->count);
-    uint32_t size = 64;
-    while (size < n->count * 2ULL && size < 1u << 31)
-        size *= 2;
-    n->mask = size - 1;
-    n->heads = arena_alloc(arena, size * sizeof *n->heads);
-    memset(n->heads, 0xff, size * sizeof *n->heads);
-    n->next = arena_alloc(arena, (total + 1) * sizeof *n->next);
-    n->words = NULL;
-    bool linked_nulls = n->op.plan->key_count == 0 || !n->bitwise || (n->op.plan->null_safe && n->op.plan->null_safe[0]);
-    uint8_t *null_keys = NULL;
-    if (!linked_nulls) {                 /* the key itself beside the chain; null keys aren't in the table at all */
-        n->words = arena_alloc(arena, (total + 1) * sizeof *n->words);
-        null_keys = arena_alloc(arena, total + 1);
-        for (uint32_t r = 0; r < n->count; r++) {
-            const struct vector *v = rows_column(&n->stores[n->places[r].store]->rows, n->places[r].row, n->key_column[0]);
-            uint16_t i = rows_at(n->places[r].row);
-            null_keys[r] = vector_null(v, i);
-            n->words[r] = join_word(v, i);
-        }
-    }
-    for (uint32_t r = n->count; r-- > 0;) {
-        if (null_keys && null_keys[r])
-            continue;
-        if (r >= 16)
-            __builtin_prefetch(&n->heads[(uint32_t)n->hashes[r - 16] & n->mask], 1);
-        uint32_t slot = (uint32_t)n->hashes[r] & n->mask;
-        n->next[r] = n->heads[slot];
-        n->heads[slot] = r;
-    }
+    op->serial |= n->spilled;            /* the join is then made when the probe rows are on disk too: by the leader */
+    uint16_t workers = pipeline_workers(op->right), others = pipeline_workers(op);
+    if (!status && !n->spilled)
+        status = join_table_make(n, workers > others ? workers : others);
+    if (status)
+        return status;
+    n->any_row = n->spilled || n->null_key || n->rows.count > 0;
+    n->built = true;
+    if (join_marks(op->plan->join) && !n->spilled)
+        n->matched = arena_alloc(op->again, (size_t)n->rows.chunk_count * ROWS_CHUNK + 1);
+    if (n->runtime_filter && !n->spilled)
+        filter_start(n);
+    if (op->counters)
+        op->counters->memory_bytes = arena_bytes(op->again);
     return STATUS_OK;
 }
 
@@ -241,307 +295,25 @@ static enum status join_prepare(struct exec_node *op)
     struct join_node *n = (struct join_node *)op;
     n->last_grain = 0;
     if (!n->built || !n->constant_build) {
-        node_again(op);
-        n->stores = NULL;
-        n->store_count = 0;
-        n->null_key = false;
-        n->built = n->spilled = false;
-        enum status status = pipeline_run(op->right, op, &build_sink);
-        for (uint32_t s = 0; s < n->store_count && n->spilled && !status; s++) {
-            status = join_spill_build(n->stores[s]);
-            if (!status)
-                status = spill_set_flush(n->stores[s]->spilled);
-            n->any_row = true;
-        }
-        op->serial |= n->spilled;        /* the join is then made when the probe rows are on disk too: by the leader */
-        if (!status && !n->spilled)
-            status = join_table_make(n);
+        enum status status = build_run(n);
         if (status)
             return status;
-        n->built = true;
-        n->matched = n->keep_null_rows && !n->spilled ? arena_alloc(op->again, n->count + 1u) : NULL;
-        if (op->counters)
-            op->counters->memory_bytes = arena_bytes(op->again);
     }
-    if (n->matched && !n->spilled)
-        memset(n->matched, 0, n->count);
+    if (n->matched)
+        memset((void *)n->matched, 0, (size_t)n->rows.chunk_count * ROWS_CHUNK);
     return STATUS_OK;
 }
 
-/* ---- probe ---- */
-
-static enum status probe_local(struct local *local)
+/* Behind all grains of the probe side; where that begins at a table, the same number whoever scans, and a new aligned run of grains. */
+uint64_t join_last_grain(const struct join_node *n)
 {
-    struct probe_local *l = (struct probe_local *)local;
-    struct join_node *n = (struct join_node *)local->op;
-    struct arena *arena = local->worker->arena;
-    const struct plan *plan = local->op->plan;
-    l->key_vectors = arena_array(arena, struct vector, plan->key_count + 1u);
-    l->joined = arena_array(arena, struct vector, n->left_count + n->right_count + 1u);
-    l->out = arena_array(arena, struct vector, n->output_count + 1u);
-    l->hashes = arena_alloc(arena, BATCH_MAX * sizeof *l->hashes);
-    l->first = arena_alloc(arena, BATCH_MAX * sizeof *l->first);
-    l->pair_left = arena_alloc(arena, BATCH_ROWS * sizeof *l->pair_left);
-    l->pair_right = arena_alloc(arena, BATCH_ROWS * sizeof *l->pair_right);
-    l->kept_left = arena_alloc(arena, BATCH_MAX * sizeof *l->kept_left);
-    l->kept_right = arena_alloc(arena, BATCH_ROWS * sizeof *l->kept_right);
-    l->row_matched = arena_alloc(arena, BATCH_MAX);
-    enum status status = evaluation_open(n->left_keys, local->worker->run, arena, &l->keys);
-    if (!status && n->filter)
-        status = evaluation_open(n->filter, local->worker->run, arena, &l->filter);
-    return status;
+    const struct exec_node *op = n->op.left;
+    while (op && op->class != &seq_scan_class && op->class->take && !op->class->source)
+        op = op->left;
+    return op && op->class == &seq_scan_class ? late_grain(op) : n->last_grain + 1;
 }
 
-static void room(struct vector *v, struct arena *arena, uint8_t width)
-{
-    if (!v->values || v->constant)
-        vector_make(v, arena, width, BATCH_ROWS);
-    v->width = width;
-}
-
-/* Column of build rows; NOBODY gives null. */
-static void gather_build(const struct join_node *n, uint16_t column, const uint32_t *numbers, uint16_t count, struct vector *out)
-{
-    uint8_t *nulls = out->nulls;
-    bool any_null = false;
-    size_t bytes = width_bytes(out->width);
-#define EACH_BUILD(body)                                                                        \
-    for (uint16_t k = 0; k < count; k++) {                                                      \
-        bool null = numbers[k] == NOBODY;                                                       \
-        if (!null) {                                                                            \
-            struct place p = n->store_count == 1 ? (struct place){ 0, numbers[k] } : n->places[numbers[k]];   \
-            const struct vector *v = rows_column(&n->stores[p.store]->rows, p.row, column);     \
-            uint16_t i = rows_at(p.row);                                                        \
-            null = v->nulls && v->nulls[i];                                                     \
-            if (!null) { body; }                                                                \
-        }                                                                                       \
-        nulls[k] = null;                                                                        \
-        if (null) { any_null = true; memset((uint8_t *)out->values + k * bytes, 0, bytes); }    \
-    }
-    switch (out->width) {
-    case 4: EACH_BUILD(((uint32_t *)out->values)[k] = ((const uint32_t *)v->values)[i]) break;
-    case 8: EACH_BUILD(((uint64_t *)out->values)[k] = ((const uint64_t *)v->values)[i]) break;
-    case 1: EACH_BUILD(((uint8_t *)out->values)[k] = ((const uint8_t *)v->values)[i]) break;
-    case 2: EACH_BUILD(((uint16_t *)out->values)[k] = ((const uint16_t *)v->values)[i]) break;
-    default: EACH_BUILD(((struct varlen *)out->values)[k] = ((const struct varlen *)v->values)[i]) break;
-    }
-    (void)any_null;
-}
-
-static void gather_column(struct probe_local *l, const struct batch *batch, uint16_t column, const row_pos *left, const uint32_t *right, uint16_t count, struct vector *out)
-{
-    const struct join_node *n = (const struct join_node *)l->local.op;
-    struct arena *arena = l->local.worker->arena;
-    if (column < n->left_count) {
-        const struct vector *from = &batch->columns[column];
-        room(out, arena, from->width);
-        vector_gather(from, left, count, out, 0);
-    } else {
-        room(out, arena, n->build_types[column - n->left_count].width);
-        gather_build(n, (uint16_t)(column - n->left_count), right, count, out);
-    }
-}
-
-static enum status push_pairs(struct probe_local *l, const struct batch *batch, const row_pos *left, const uint32_t *right, uint16_t count)
-{
-    struct join_node *n = (struct join_node *)l->local.op;
-    if (count == 0)
-        return STATUS_OK;
-    for (uint16_t c = 0; c < n->output_count; c++)
-        gather_column(l, batch, n->outputs[c], left, right, count, &l->out[c]);
-    struct batch out = { .columns = l->out, .column_count = n->output_count, .row_count = count, .selected_count = count, .all_selected = true, .grain = batch->grain };
-    return l->results ? join_spill_result(l, batch, &out, left) : local_push(&l->local, &out);
-}
-
-/* Judges the pairs gathered so far. Placeholders: see the head of the file. */
-static enum status flush_pairs(struct probe_local *l, const struct batch *batch, uint16_t *semi_count)
-{
-    struct join_node *n = (struct join_node *)l->local.op;
-    enum plan_join join = n->op.plan->join;
-    const row_pos *passed = NULL;
-    uint16_t passed_count = l->pair_count;
-    row_pos real[BATCH_ROWS];
-    if (l->filter && l->pair_count) {
-        uint16_t real_count = 0, at;
-        for (uint16_t k = 0; k < l->pair_count; k++) {
-            real[real_count] = k;
-            real_count = (uint16_t)(real_count + (l->pair_right[k] != NOBODY));
-        }
-        for (uint16_t c = 0; c < n->left_count + n->right_count; c++)
-            if (n->reads[c])
-                gather_column(l, batch, c, l->pair_left, l->pair_right, l->pair_count, &l->joined[c]);
-        struct batch pairs = { .columns = l->joined, .column_count = (uint16_t)(n->left_count + n->right_count), .row_count = l->pair_count, .selected_count = real_count,
-                               .selection = real, .grain = batch->grain };
-        enum status status = evaluation_filter(l->filter, &pairs, &passed, &passed_count, &at);
-        if (status)
-            return status;
-        ASSERT(passed != NULL || passed_count == 0);
-    }
-    uint16_t kept = 0, next = 0;
-    for (uint16_t k = 0; k < l->pair_count; k++) {
-        uint16_t left = l->pair_left[k];
-        uint32_t right = l->pair_right[k];
-        bool hit;
-        if (right == NOBODY) {
-            bool matched = l->row_matched[left];
-            if (join == PLAN_SEMI ? matched : !matched) {
-                if (join == PLAN_LEFT || join == PLAN_FULL) {
-                    l->kept_left[kept] = left;
-                    l->kept_right[kept++] = NOBODY;
-                } else {
-                    l->kept_left[(*semi_count)++] = left;
-                }
-            }
-            continue;
-        }
-        if (l->filter) {
-            hit = next < passed_count && passed[next] == k;
-            next = (uint16_t)(next + hit);
-        } else {
-            hit = true;
-        }
-        if (!hit)
-            continue;
-        l->row_matched[left] = 1;
-        if (n->matched)
-            n->matched[right] = 1;
-        if (join == PLAN_SEMI || join == PLAN_ANTI || join == PLAN_ANTI_NULL)
-            continue;
-        l->kept_left[kept] = left;
-        l->kept_right[kept++] = right;
-    }
-    l->pair_count = 0;
-    return push_pairs(l, batch, l->kept_left, l->kept_right, kept);
-}
-
-/* Does build row `number` have the key of the probe row at i (k-th of the batch)? */
-static inline bool keys_equal(const struct join_node *n, const struct probe_local *l, uint32_t number, uint16_t k, uint16_t i)
-{
-    if (n->words)
-        return n->words[number] == join_word(&l->key_vectors[0], i) && !vector_null(&l->key_vectors[0], i);
-    if (n->hashes[number] != l->hashes[k])
-        return false;
-    struct place p = n->places[number];
-    const struct rows *rows = &n->stores[p.store]->rows;
-    uint16_t at = rows_at(p.row), key_count = n->op.plan->key_count;
-    for (uint16_t c = 0; c < key_count; c++) {
-        const struct vector *b = rows_column(rows, p.row, n->key_column[c]), *a = &l->key_vectors[c];
-        bool safe = n->op.plan->null_safe && n->op.plan->null_safe[c];
-        if (!safe && (vector_null(b, at) || vector_null(a, i)))
-            return false;
-        if (!same_value(n->key_types[c], b, at, a, i))
-            return false;
-    }
-    return true;
-}
-
-static bool null_probe(const struct join_node *n, const struct probe_local *l, uint16_t i)
-{
-    for (uint16_t k = 0; k < n->op.plan->key_count; k++)
-        if (!(n->op.plan->null_safe && n->op.plan->null_safe[k]) && vector_null(&l->key_vectors[k], i))
-            return true;
-    return false;
-}
-
-static enum status probe_take(struct local *local, const struct batch *batch)
-{
-    struct join_node *n = (struct join_node *)local->op;
-    enum plan_join join = local->op->plan->join;
-    if (local->worker->number == 0)
-        n->last_grain = batch->grain;
-    if (!n->any_row && (join == PLAN_INNER || join == PLAN_SEMI || join == PLAN_RIGHT)) {
-        local->stopped_itself = true;
-        return local->worker->number ? STATUS_OK : STATUS_STOP;
-    }
-    if (join == PLAN_ANTI_NULL && n->any_row && n->null_key)
-        return STATUS_OK;                /* NOT IN with a null among the values: never true */
-    return join_probe(local, batch);
-}
-
-enum status join_probe(struct local *local, const struct batch *batch)
-{
-    struct probe_local *l = (struct probe_local *)local;
-    struct join_node *n = (struct join_node *)local->op;
-    const struct plan *plan = local->op->plan;
-    enum plan_join join = plan->join;
-    uint16_t at;
-    enum status status = evaluation_run(l->keys, batch, l->key_vectors, &at);
-    if (status)
-        return rows_before_failure(local, batch, status, at, join_probe);
-    const row_pos *positions = batch->all_selected ? NULL : batch->selection;
-    hash_columns(n->key_types, l->key_vectors, plan->key_count, positions, batch->selected_count, l->hashes);
-    if (n->spilled && !l->results)
-        return join_spill_probe(l, batch, positions);
-
-    bool placeholder = join == PLAN_LEFT || join == PLAN_FULL || join == PLAN_SEMI || join == PLAN_ANTI || join == PLAN_ANTI_NULL;
-    bool once = !n->filter && (join == PLAN_SEMI || join == PLAN_ANTI || join == PLAN_ANTI_NULL);
-    uint16_t semi_count = 0;
-    l->pair_count = 0;
-    if (placeholder)
-        memset(l->row_matched, 0, batch->row_count);
-    /* heads and first rows are asked for ahead of their use: in a big table each is a cache miss */
-    bool big = n->mask > 4096;
-    for (uint16_t k = 0; k < batch->selected_count && big; k++)
-        __builtin_prefetch(&n->heads[(uint32_t)l->hashes[k] & n->mask]);
-    for (uint16_t k = 0; k < batch->selected_count; k++) {
-        l->first[k] = n->heads[(uint32_t)l->hashes[k] & n->mask];
-        if (big && l->first[k] != NOBODY) {
-            __builtin_prefetch(n->words ? &n->words[l->first[k]] : &n->hashes[l->first[k]]);
-            __builtin_prefetch(&n->next[l->first[k]]);
-        }
-    }
-    for (uint16_t k = 0; k < batch->selected_count && !status; k++) {
-        uint16_t i = positions ? positions[k] : k;
-        uint32_t number = l->first[k];
-        if (once) {                      /* only whether there is one */
-            bool null = null_probe(n, l, i), hit = false;
-            for (; number != NOBODY && !null && !hit; number = n->next[number])
-                hit = keys_equal(n, l, number, k, i);
-            if (join == PLAN_ANTI_NULL && null && n->any_row)
-                continue;
-            if (hit == (join == PLAN_SEMI))
-                l->kept_left[semi_count++] = i;
-            continue;
-        }
-        for (; number != NOBODY && !status; number = n->next[number]) {
-            if (!keys_equal(n, l, number, k, i))
-                continue;
-#if CRAB_PLANT == 2                      /* wrong on purpose: tests/sql/random.sh has to find it */
-            if (l->pair_count >= 2 && l->pair_left[l->pair_count - 2] == i)
-                continue;
-#endif
-            l->pair_left[l->pair_count] = i;
-            l->pair_right[l->pair_count++] = number;
-            if (l->pair_count == BATCH_ROWS) {
-                status = flush_pairs(l, batch, &semi_count);
-                if (!status)
-                    status = run_check(local->worker);
-            }
-        }
-        if (!status && placeholder) {
-            l->pair_left[l->pair_count] = i;
-            l->pair_right[l->pair_count++] = NOBODY;
-            if (l->pair_count == BATCH_ROWS)
-                status = flush_pairs(l, batch, &semi_count);
-        }
-    }
-    if (!status && l->pair_count)
-        status = flush_pairs(l, batch, &semi_count);
-    if (!status && semi_count) {
-        struct batch out = *batch;
-        for (uint16_t c = 0; c < n->output_count; c++)
-            l->out[c] = batch->columns[n->outputs[c]];
-        out.columns = l->out;
-        out.column_count = n->output_count;
-        out.selection = l->kept_left;
-        out.selected_count = semi_count;
-        out.all_selected = false;
-        status = l->results ? join_spill_result(l, batch, &out, NULL) : local_push(local, &out);
-    }
-    return status;
-}
-
-static enum status probe_flush(struct local *local)
+static enum status join_flush(struct local *local)
 {
     struct probe_local *l = (struct probe_local *)local;
     return ((struct join_node *)local->op)->spilled ? join_spill_finish(l) : join_unmatched(local);
@@ -549,42 +321,9 @@ static enum status probe_flush(struct local *local)
 
 static enum status probe_rewind(struct local *local)
 {
-    struct probe_local *l = (struct probe_local *)local;
-    l->sequence = 0;
+    ((struct probe_local *)local)->sequence = 0;
     return STATUS_OK;
 }
 
-/* RIGHT, FULL: the build rows that nobody matched. */
-enum status join_unmatched(struct local *local)
-{
-    struct probe_local *l = (struct probe_local *)local;
-    struct join_node *n = (struct join_node *)local->op;
-    if (!n->matched)
-        return STATUS_OK;
-    enum status status = STATUS_OK;
-    uint16_t count = 0;
-    uint8_t ones[1] = { 1 };
-    uint64_t zeros[2] = { 0, 0 };
-    for (uint32_t r = 0; r <= n->count && !status; r++) {
-        if (r < n->count && !n->matched[r])
-            l->kept_right[count++] = r;
-        if (count == 0 || (count < BATCH_ROWS && r < n->count))
-            continue;
-        for (uint16_t c = 0; c < n->output_count; c++) {
-            uint16_t column = n->outputs[c];
-            if (column < n->left_count)
-                l->out[c] = (struct vector){ .values = zeros, .nulls = ones, .width = n->op.plan->left->types[column].width, .constant = true };
-            else
-                gather_column(l, NULL, column, NULL, l->kept_right, count, &l->out[c]);
-        }
-        struct batch out = { .columns = l->out, .column_count = n->output_count, .row_count = count, .selected_count = count, .all_selected = true, .grain = n->last_grain + 1 };
-        status = run_check(local->worker);
-        if (!status)
-            status = l->results ? join_spill_result(l, NULL, &out, NULL) : local_push(local, &out);
-        count = 0;
-    }
-    return status;
-}
-
 const struct node_class hash_join_class = { .name = "hash join", .node_bytes = sizeof(struct join_node), .local_bytes = sizeof(struct probe_local),
-                                            .open = join_open, .prepare = join_prepare, .local = probe_local, .rewind = probe_rewind, .take = probe_take, .flush = probe_flush, .parallel = true };
+                                            .open = join_open, .prepare = join_prepare, .local = probe_local, .rewind = probe_rewind, .take = probe_take, .flush = join_flush, .parallel = true };

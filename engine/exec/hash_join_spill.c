@@ -37,7 +37,7 @@ enum status join_spill_build(struct build_local *l)
     struct vector columns[n->build_columns + 2];
     for (uint32_t c = 0; c < l->rows.chunk_count && !status; c++) {
         struct batch batch;
-        uint64_t grains[ROWS_CHUNK], places[ROWS_CHUNK];
+        uint64_t grains[ROWS_CHUNK], places[ROWS_CHUNK], hashes[ROWS_CHUNK];
         rows_chunk(&l->rows, c, &batch);
         for (uint16_t i = 0; i < batch.row_count; i++, row++) {
             while (row >= l->segments[segment].first + l->segments[segment].count)
@@ -50,12 +50,13 @@ enum status join_spill_build(struct build_local *l)
         columns[n->build_columns + 1] = (struct vector){ .values = places, .width = 8 };
         batch.columns = columns;
         batch.column_count = (uint16_t)(n->build_columns + 2);
-        status = spill_set_add(l->spilled, &batch, NULL, batch.row_count, l->hashes + (uint64_t)c * ROWS_CHUNK);
+        const uint64_t *words = batch.columns[n->word_column].values;
+        for (uint16_t i = 0; i < batch.row_count; i++)
+            hashes[i] = join_hash(n, words[i]);
+        status = spill_set_add(l->spilled, &batch, NULL, batch.row_count, hashes);
     }
     arena_reset(l->rows_arena);
     rows_open(&l->rows, l->rows_arena, n->build_types, n->build_columns);
-    l->hashes = NULL;
-    l->hash_capacity = 0;
     l->segments = NULL;
     l->segment_count = l->segment_capacity = 0;
     return status;
@@ -76,7 +77,9 @@ enum status join_spill_probe(struct probe_local *l, const struct batch *batch, c
     columns[n->left_count] = (struct vector){ .values = &grain, .width = 8, .constant = true };
     columns[n->left_count + 1] = (struct vector){ .values = places, .width = 8 };
     struct batch some = { .columns = columns, .column_count = (uint16_t)(n->left_count + 2), .row_count = batch->row_count };
-    return spill_set_add(l->spilled, &some, positions, batch->selected_count, l->hashes);
+    for (uint16_t k = 0; k < batch->selected_count; k++)
+        l->words[k] = join_hash(n, l->words[k]);
+    return spill_set_add(l->spilled, &some, positions, batch->selected_count, l->words);
 }
 
 /* ---- results, each with its place ---- */
@@ -110,10 +113,10 @@ enum status join_spill_result(struct probe_local *l, const struct batch *probe, 
             grains[i] = VECTOR(uint64_t, grain, from);
             places[i] = VECTOR(uint64_t, place, from);
         } else {
-            struct place p = n->places[l->kept_right[k]];
-            const struct rows *rows = &n->stores[p.store]->rows;
-            grains[i] = ((const uint64_t *)rows_column(rows, p.row, n->build_columns)->values)[rows_at(p.row)];
-            places[i] = ((const uint64_t *)rows_column(rows, p.row, (uint16_t)(n->build_columns + 1))->values)[rows_at(p.row)];
+            uint32_t ref = l->kept_right[k];
+            const struct rows *rows = &n->stores[0]->rows;       /* a partition is one store */
+            grains[i] = ((const uint64_t *)rows_column(rows, ref, n->build_columns)->values)[rows_at(ref)];
+            places[i] = ((const uint64_t *)rows_column(rows, ref, (uint16_t)(n->build_columns + 1))->values)[rows_at(ref)];
         }
     }
     l->tagged[n->output_count] = (struct vector){ .values = grains, .width = 8 };
@@ -180,13 +183,8 @@ static enum status load_partition(struct join_node *n, struct build_local **file
     }
     if (status)
         return status;
-    store->hashes = arena_alloc(arena, (store->rows.count + 1) * sizeof *store->hashes);
-    for (uint32_t c = 0; c < store->rows.chunk_count; c++) {
-        struct vector keys[n->op.plan->key_count + 1];
-        for (uint16_t k = 0; k < n->op.plan->key_count; k++)
-            keys[k] = store->rows.chunks[c].columns[n->key_column[k]];
-        hash_columns(n->key_types, keys, n->op.plan->key_count, NULL, store->rows.chunks[c].count, store->hashes + (uint64_t)c * ROWS_CHUNK);
-    }
+    store->low = INT64_MAX;
+    store->high = INT64_MIN;
     store->segments = arena_new(arena, struct segment);
     store->segments[0].count = store->rows.count;
     store->segment_count = 1;
@@ -203,10 +201,11 @@ static enum status join_partition(struct probe_local *l, struct build_local **fi
     n->stores = stores;
     n->store_count = 1;
     if (!status)
-        status = join_table_make(n);
+        status = join_table_make(n, 1);
     n->any_row = true;                   /* of all partitions together */
-    if (!status && n->keep_null_rows)
-        n->matched = arena_zero(arena, n->count + 1u);
+    bool marks = join_marks(n->op.plan->join);
+    if (!status && marks)
+        n->matched = arena_zero(arena, (size_t)n->rows.chunk_count * ROWS_CHUNK + 1);
     struct spill_file *file = l->spilled ? l->spilled->files[partition] : NULL;
     if (!status && file) {
         struct spill_reader reader;
@@ -220,8 +219,8 @@ static enum status join_partition(struct probe_local *l, struct build_local **fi
                 status = run_check(l->local.worker);
         }
     }
-    if (!status && n->keep_null_rows) {
-        /* unmatched build rows come after all others, in build order: their grains are behind every probe row's */
+    if (!status && marks) {
+        /* build rows by themselves come after all others, in build order: their grains are behind every probe row's */
         status = results_write(l);
         struct spill_file *matched = l->results;
         l->results = l->unmatched[partition];
@@ -235,7 +234,7 @@ static enum status join_partition(struct probe_local *l, struct build_local **fi
         status = results_write(l);
     n->op.again = again;
     n->matched = NULL;
-    n->heads = NULL;
+    n->rows = (struct join_rows){0};
     arena_close(arena);
     return status;
 }
@@ -255,7 +254,7 @@ static enum status merge_results(struct probe_local *l, struct spill_file **file
     rows_open(&rows, kept, n->op.plan->types, n->output_count);
     while (!status) {
         struct stream *s = stream_least(streams, SPILL_PARTITIONS);
-        uint64_t next = !s ? 0 : unmatched ? n->last_grain + 1 : tag(s, 2);
+        uint64_t next = !s ? 0 : unmatched ? join_last_grain(n) : tag(s, 2);
         if (rows.count && (!s || rows.count == BATCH_ROWS || next != grain)) {
             struct batch batch;
             rows_chunk(&rows, 0, &batch);
@@ -294,7 +293,7 @@ enum status join_spill_finish(struct probe_local *l)
     l->unmatched = unmatched;
     for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
         status = spill_open(n->op.run, n->result_types, (uint16_t)(n->output_count + 2), &results[p]);
-        if (!status && n->keep_null_rows)
+        if (!status && join_marks(n->op.plan->join))
             status = spill_open(n->op.run, n->result_types, (uint16_t)(n->output_count + 2), &unmatched[p]);
         l->results = results[p];
         if (!status)
@@ -310,7 +309,7 @@ enum status join_spill_finish(struct probe_local *l)
     l->spilled = NULL;
     if (!status)
         status = merge_results(l, results, false);
-    if (!status && n->keep_null_rows)
+    if (!status && join_marks(n->op.plan->join))
         status = merge_results(l, unmatched, true);
     for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
         if (results[p])

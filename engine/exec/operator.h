@@ -12,7 +12,8 @@
  *     source    sources: push everything. In a parallel pipeline: everything of the morsels that this worker claims
  *     take      streaming operators and sinks: one batch, touching only the local (and shared state that is read-only)
  *     grain_end sinks: no more batches of that grain will come from this worker
- *     flush     streaming operators, serial pipelines: the input is over
+ *     flush     streaming operators: the input is over. By the leader: in a parallel pipeline when all are home, through locals of its own,
+ *               and only if the operator is `late`
  *     done      sinks: the worker's input is over; still in the worker (a sort sorts here)
  *     combine   sinks: a worker's local goes into the operator's shared state; by the leader, one at a time, in worker order
  *
@@ -112,7 +113,7 @@ struct exec_node {
     struct exec_node *left, *right;
     struct local *leader_local;          /* made at the first serial run, used again */
     bool serial;                         /* holds subqueries or the like: only the leader may run it */
-    bool late;                           /* its flush hands on rows: what a parallel pipeline asks for when all its workers are home */
+    bool late;                           /* its flush hands on rows: in a parallel pipeline the leader calls it when all workers are home */
     struct node_counters *counters;
     struct arena *again;                 /* what one run of a breaker keeps: emptied when it runs again (node_again) */
 };
@@ -193,6 +194,8 @@ uint64_t    limit_rows_left(const struct local *next);   /* stream.c: how many r
 
 /* ---- seq_scan.c: what workers share ---- */
 uint64_t seq_scan_grains(const struct exec_node *);
+/* Rows that a pipeline over that scan hands on when the scan is over (flush): the same grain, whoever scanned. */
+static inline uint64_t late_grain(const struct exec_node *scan) { return (seq_scan_grains(scan) | 63) + 1; }
 /* Begins a parallel scan: grains from 0, morsels of 2^level grains (smaller ones towards the end, so that all get there together); morsels begin
  * below `limit` only. */
 void     seq_scan_share(struct exec_node *, uint8_t level, uint16_t workers, uint64_t limit);

@@ -18,6 +18,7 @@
 #include "engine/exec/operator.h"
 #include "base/mutant.h"
 #include "engine/exec/row_set.h"
+#include "engine/exec/runtime_filter.h"
 #include "base/step.h"
 #include "engine/exec/scan_zone.h"
 
@@ -36,6 +37,7 @@ struct scan_node {
     uint16_t *expected;                  /* table columns: those of early, then those of late */
     uint16_t expected_early, expected_count;
     struct scan_zones zones;             /* map NULL: not asked */
+    struct runtime_filter *filters; uint16_t filter_count;
     /* parallel */
     _Atomic uint64_t next, limit;
     uint64_t morsel, grains, parts;      /* a morsel is at most that part of what is left */
@@ -56,7 +58,32 @@ struct scan_local {
     uint64_t counted_grain;              /* … all of this grain */
     uint64_t filtered, skipped;          /* for EXPLAIN */
     bool late_wanted;                    /* enough rows of the last page were left for their other columns to be wanted */
+    struct filter_tally *tallies;        /* by run-time filter */
+    row_pos *passed;
 };
+
+static bool filter_key(const struct scan_node *scan, uint16_t column)
+{
+    for (const struct runtime_filter *f = scan->filters; f; f = f->next)
+        for (uint16_t k = 0; k < f->layout.count; k++)
+            if (f->columns[k] == column)
+                return true;
+    return false;
+}
+
+/* What of the next page is asked for ahead: first what conditions read. */
+static void scan_expect(struct scan_node *scan)
+{
+    const struct plan *plan = scan->op.plan;
+    scan->expected_count = 0;
+    for (int late = 0; late < 2; late++) {
+        for (uint16_t c = 0; c < plan->column_count; c++)
+            if (plan->columns[c] != 0xFFFF && (program_reads(scan->filter, c) || filter_key(scan, c)) == !late)
+                scan->expected[scan->expected_count++] = plan->columns[c];
+        if (!late)
+            scan->expected_early = scan->expected_count;
+    }
+}
 
 static enum status scan_open(struct exec_node *op)
 {
@@ -74,19 +101,13 @@ static enum status scan_open(struct exec_node *op)
     scan->early = arena_array(op->run->arena, uint16_t, plan->column_count + 1u);
     scan->late = arena_array(op->run->arena, uint16_t, plan->column_count + 1u);
     for (uint16_t c = 0; c < plan->column_count; c++) {
-        if (program_reads(scan->filter, c) || !scan->filter)
+        if (program_reads(scan->filter, c))
             scan->early[scan->early_count++] = c;
         else
             scan->late[scan->late_count++] = c;
     }
     scan->expected = arena_array(op->run->arena, uint16_t, plan->column_count + 1u);
-    for (uint16_t k = 0; k < scan->early_count; k++)
-        if (plan->columns[scan->early[k]] != 0xFFFF)
-            scan->expected[scan->expected_early++] = plan->columns[scan->early[k]];
-    scan->expected_count = scan->expected_early;
-    for (uint16_t k = 0; k < scan->late_count; k++)
-        if (plan->columns[scan->late[k]] != 0xFFFF)
-            scan->expected[scan->expected_count++] = plan->columns[scan->late[k]];
+    scan_expect(scan);
     return STATUS_OK;
 }
 
@@ -106,6 +127,10 @@ static enum status scan_local(struct local *local)
     struct arena *arena = local->worker->arena;
     l->columns = arena_array(arena, struct vector, local->op->plan->column_count + 1u);
     l->space = arena_array(arena, struct varlen *, local->op->plan->column_count + 1u);
+    l->tallies = arena_array(arena, struct filter_tally, scan->filter_count + 1u);
+    for (uint16_t f = 0; f < scan->filter_count; f++)
+        l->tallies[f].grain = UINT64_MAX;
+    l->passed = scan->filter_count ? arena_alloc(arena, BATCH_MAX * sizeof *l->passed) : NULL;
     return scan->filter ? evaluation_open(scan->filter, local->worker->run, arena, &l->filter) : STATUS_OK;
 }
 
@@ -140,6 +165,40 @@ static enum status scan_columns(struct scan_local *l, const struct page_ref *ref
     return STATUS_OK;
 }
 
+/* Run-time filters: what is left of the rows *left (NULL: 0 .. *count - 1). */
+static enum status scan_filters(struct scan_local *l, uint64_t grain, const row_pos **left, uint16_t *count)
+{
+    struct scan_node *scan = (struct scan_node *)l->local.op;
+    enum status status = STATUS_OK;
+    uint16_t number = 0;
+    for (struct runtime_filter *f = scan->filters; f && *count && !status; f = f->next, number++) {
+        if (!runtime_filter_wanted(f, &l->tallies[number], grain))
+            continue;
+        status = scan_columns(l, &l->ref, f->columns, f->layout.count, *left, *count);
+        if (!status)
+            *count = runtime_filter_rows(f, &l->tallies[number], grain, l->columns, *left, *count, l->passed);
+        *left = l->passed;
+    }
+    return status;
+}
+
+/* What the condition left of a page's rows, with the columns that it didn't read. */
+static enum status scan_push(struct scan_local *l, struct batch *batch, const row_pos *left, uint16_t count)
+{
+    struct scan_node *scan = (struct scan_node *)l->local.op;
+    enum status status = scan->filters ? scan_filters(l, batch->grain, &left, &count) : STATUS_OK;
+    l->late_wanted = count * 16u > l->look.visible_count;
+    if (status || count == 0)
+        return status;
+    status = scan_columns(l, &l->ref, scan->late, scan->late_count, left, count);
+    if (status)
+        return status;
+    batch->selection = (row_pos *)left;
+    batch->selected_count = count;
+    batch->all_selected = left == NULL;
+    return local_push(&l->local, batch);
+}
+
 /* The rows of a page that are visible (a batch without columns yet, or what is left of it after an error). */
 static enum status scan_rows(struct local *local, const struct batch *visible)
 {
@@ -158,17 +217,11 @@ static enum status scan_rows(struct local *local, const struct batch *visible)
         if (status)
             return rows_before_failure(local, visible, status, at, scan_rows);
         l->filtered += batch.selected_count - count;
-        l->late_wanted = count * 16u > batch.selected_count;
+        l->late_wanted = false;
         if (count == 0)
             return STATUS_OK;
-        status = scan_columns(l, &l->ref, scan->late, scan->late_count, left, count);
-        if (status)
-            return status;
-        batch.selection = (row_pos *)left;
-        batch.selected_count = count;
-        batch.all_selected = left == NULL;
     }
-    return local_push(local, &batch);
+    return scan_push(l, &batch, left, count);
 }
 
 /* All rows of a page that is pinned and looked at pass the filter. */
@@ -176,10 +229,9 @@ static enum status scan_whole(struct scan_local *l, const struct batch *visible)
 {
     struct scan_node *scan = (struct scan_node *)l->local.op;
     const row_pos *rows = visible->all_selected ? NULL : visible->selection;
+    struct batch batch = *visible;
     enum status status = scan_columns(l, &l->ref, scan->early, scan->early_count, rows, visible->selected_count);
-    if (!status)
-        status = scan_columns(l, &l->ref, scan->late, scan->late_count, rows, visible->selected_count);
-    return status ? status : local_push(&l->local, visible);
+    return status ? status : scan_push(l, &batch, rows, visible->selected_count);
 }
 
 static enum status push_counted(struct scan_local *l)
@@ -284,6 +336,8 @@ static enum status scan_range(struct scan_local *l, uint32_t first, uint32_t end
 {
     enum status status = STATUS_OK;
     const struct row_set *set = ((struct scan_node *)l->local.op)->set;
+    for (uint16_t f = 0; f < ((struct scan_node *)l->local.op)->filter_count; f++)
+        l->tallies[f].grain = UINT64_MAX;
     scan_ring(l, first, end);
     for (uint32_t page = first; page < end && !status; page++) {
         const uint64_t *slots;
@@ -343,6 +397,17 @@ static enum status scan_source(struct local *local)
 void seq_scan_narrow(struct exec_node *op, uint16_t column, int64_t low, int64_t high)
 {
     scan_zones_narrow(&((struct scan_node *)op)->zones, op->plan, column, low, high);
+}
+
+void seq_scan_filter_add(struct exec_node *op, struct runtime_filter *filter)
+{
+    struct scan_node *scan = (struct scan_node *)op;
+    struct runtime_filter **end = &scan->filters;
+    while (*end)
+        end = &(*end)->next;
+    *end = filter;
+    scan->filter_count++;
+    scan_expect(scan);
 }
 
 /* ---- shared by workers ---- */

@@ -20,7 +20,8 @@
  * 5. Into a sink, morsels are long: about MORSELS_EACH a worker. A hand that has worked on its morsel for PATIENCE_US while another
  *    found nothing to claim gives away what it has not begun, about half of it, at a grain that keeps both parts aligned
  *    (struct grain_run). Who takes that gets locals of its own, for within one local grains only rise.
- * 6. A hand that is done looks whether a task of its query still waits for a thread of the pool. A hand that never came has
+ * 6. Into a sink, the leader begins alone: the others are sent when it has worked for START_US, so that a small query wakes nobody for nothing.
+ * 7. A hand that is done looks whether a task of its query still waits for a thread of the pool. A hand that never came has
  *    nothing left to do, grains given away are worked on by whoever finds them: so the query never waits for a busy pool. */
 #include <stddef.h>
 #include <stdlib.h>
@@ -34,6 +35,9 @@
 #ifndef MORSELS_EACH
 #define MORSELS_EACH 8
 #define PATIENCE_US 4000
+#endif
+#ifndef START_US
+#define START_US 100
 #endif
 #define SPIN_US 40                       /* so long the leader looks for the others to come home before it parks */
 
@@ -71,6 +75,7 @@ struct exchange {
     struct run *run;
     struct exec_node *top, *source;
     uint16_t depth;                      /* operators in the pipeline */
+    uint64_t send_at_us;                 /* the leader's: when to send the others; 0: they are sent */
     const struct sink_class *sink_class; struct exec_node *sink_op;
     struct box *boxes;
 };
@@ -141,6 +146,21 @@ uint16_t pipeline_workers(const struct exec_node *top)
 
 /* ---- in the workers ---- */
 
+/* Rule 6; in the leader, between grains. */
+static void send_others(struct exchange *x)
+{
+    struct task *tasks[x->hand_count];
+    uint16_t n = 0;
+    x->send_at_us = 0;
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    for (struct hand *hand = x->hands; hand; hand = hand->next)
+        if (!hand->worker.leads)
+            tasks[n++] = &hand->task;
+    atom_add(&x->out, n);
+    latch_release(&x->latch);
+    workers_submit(tasks, n);
+}
+
 static void claimed(void *context, uint64_t first, uint64_t end)
 {
     struct hand *hand = context;
@@ -148,6 +168,8 @@ static void claimed(void *context, uint64_t first, uint64_t end)
     hand->grain = first;
     if (!x->boxes) {
         hand->began_us = now_us();
+        if (hand->worker.leads && x->send_at_us && hand->began_us >= x->send_at_us && end < seq_scan_grains(x->source))
+            send_others(x);
         return;
     }
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
@@ -225,6 +247,8 @@ static enum status grain_over(struct worker *worker, uint64_t next)
     struct hand *hand = (struct hand *)((uint8_t *)worker - offsetof(struct hand, worker));
     struct exchange *x = hand->x;
     hand->grain = next;
+    if (worker->leads && x->send_at_us && now_us() >= x->send_at_us)
+        send_others(x);
     if (atom_load(&x->failed)) {
         latch_acquire(&x->latch, LATCH_EXCLUSIVE);
         bool late = next > x->failed_grain;
@@ -334,7 +358,7 @@ static void hand_work(struct hand *hand)
         hand_failed(hand);
 }
 
-/* Rule 6. */
+/* Rule 7. */
 static void take_back(struct exchange *x)
 {
     struct task *task;
@@ -472,7 +496,7 @@ static void add_counters(struct exchange *x, uint64_t from_us, bool top_too)
         for (struct hand *hand = x->hands; hand; hand = hand->next)
             if (hand->source && (d > 0 || top_too))
                 op->counters->rows += hand->locals[d]->rows;
-        op->counters->workers_launched = x->hand_count;
+        op->counters->workers_launched = x->send_at_us ? 1 : x->hand_count;
         if (d > 0 || top_too) {
             op->counters->loops++;
             op->counters->total_us += now_us() - from_us;
@@ -615,18 +639,13 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
 
 /* ---- sinks ---- */
 
-/* The leader is the first hand; the others are sent. */
+/* The leader is the first hand; it sends the others. */
 static enum status work_together(struct exchange *x)
 {
     struct hand *mine = x->hands;
-    struct task *tasks[x->hand_count];
-    uint16_t n = 0;
-    for (struct hand *hand = mine->next; hand; hand = hand->next)
-        tasks[n++] = &hand->task;
     mine->worker.leads = true;
-    atomic_store_explicit(&x->out, x->hand_count, memory_order_relaxed);
-    if (n)
-        workers_submit(tasks, n);
+    x->send_at_us = now_us() + START_US;
+    atomic_store_explicit(&x->out, 1, memory_order_relaxed);
     hand_run(&mine->task);
     enum status status = wait_home(x);
     if (!status && x->failed_grain != UINT64_MAX)
@@ -661,7 +680,7 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
         if (hand->source)
             status = class->combine(op, hand->sink);
     if (counters) {
-        op->counters->workers_launched = workers;
+        op->counters->workers_launched = x->send_at_us ? 1 : workers;
         counters->scan_us += home - begun;
         counters->merge_us += now_us() - home;
     }

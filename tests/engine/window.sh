@@ -1,0 +1,61 @@
+#!/bin/bash
+# tests/engine/window.sh - what a plain SELECT with workers keeps for its client: a window, however long the table is and however slow the client; and
+# how soon workers stop when nobody wants more.
+#
+# The server has grains of one page and a window of four, so that small tables are long ones.
+. "$(dirname "$0")/../lib.sh"
+[ -z "$REFERENCE" ] || { ok "window: PostgreSQL has none"; exit; }
+SERVER=$BUILD/small/crabtree
+server_start window -c shared_buffers=256MB -c max_parallel_workers=16 -c min_parallel_table_scan_size=0 -c autovacuum=off || { bad "window: the server does not start"; tail -n 5 "$server_log"; exit 1; }
+rows=20000
+for factor in 1 10; do
+    attempt "window: a table of $((rows * factor)) rows" q -c "CREATE TABLE t$factor AS SELECT g AS id, repeat(md5(g::text), 8) AS t FROM generate_series(1, $((rows * factor))) g" -c "ANALYZE t$factor"
+done
+same "window: the plan has workers" 4 "$(q -c 'SET max_parallel_workers_per_gather = 4' -c 'EXPLAIN SELECT * FROM t10 WHERE id > 0' | sed -n 's/.*Workers Planned: //p')"
+
+memory() { awk '/^RssAnon/ {print $2}' "/proc/$server_pid/status"; }
+waits_for_client() {
+    local n
+    for n in $(seq 600); do
+        [ "$(q -c "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'slow' AND state = 'active' AND wait_event_type = 'Client'")" = 1 ] && return 0
+        sleep 0.05
+    done
+    return 1
+}
+# kept FACTOR: kilobytes that the server has taken when the client has seen one row and reads no more; then the client must get all the others.
+kept() {
+    local before after got
+    q -c "SELECT count(*), max(t) FROM t$1" >"$scratch/warm"     # all pages in the pool
+    before=$(memory)
+    coproc slow { PGOPTIONS="-c max_parallel_workers_per_gather=4" "$BUILD/tests/engine/slow_client" "SELECT * FROM t$1 WHERE id > 0"; }
+    local in=${slow[1]} out=${slow[0]} pid=$slow_PID
+    read -r got <&"$out"
+    if [ "$got" != ready ] || ! waits_for_client; then bad "window: the server does not come to wait for its client"; fi
+    after=$(memory)
+    echo >&"$in"
+    read -r got <&"$out"
+    wait "$pid"
+    same "window: the slow client got all of t$1" "$((rows * $1))" "$got"
+    kilobytes=$((after - before))
+}
+kept 1
+one=$kilobytes
+kept 1                                   # the first run also brings up threads
+[ "$kilobytes" -ge "$one" ] || one=$kilobytes
+kept 10
+ten=$kilobytes
+say "kept for a slow client: $one kB of 5 MB, $ten kB of 52 MB"
+[ "$ten" -lt $((one + 4096)) ] && [ "$ten" -lt 8192 ]
+verdict $? "window: what a slow client leaves waiting does not grow with the table"
+
+for workers in 1 8; do
+    # rows that no filter let through: nearly all of them, had the workers gone on
+    seen() { q -c "SET max_parallel_workers_per_gather = $workers" -c "EXPLAIN ANALYZE $1" | sed -n 's/.*Rows Removed by Filter: //p' | tail -n 1; }
+    limit=$(seen "SELECT id FROM t10 WHERE id % 1000 = 1 LIMIT 3") exists=$(seen "SELECT EXISTS (SELECT 1 FROM t10 WHERE id % 1000 = 500)")
+    [ "${limit:-999999}" -lt $((rows)) ]
+    verdict $? "window: LIMIT stops $workers worker(s) (${limit:-no} rows of $((rows * 10)) were looked at in vain)"
+    [ "${exists:-999999}" -lt $((rows)) ]
+    verdict $? "window: EXISTS stops $workers worker(s) (${exists:-no} rows)"
+done
+server_stop
+verdict $? "window: the server ends well"

@@ -115,30 +115,17 @@ void prepared_drop_all(struct session *session)
     }
 }
 
-/* Locks the plan's tables, and makes the plan anew when the catalog moved. */
-enum status prepared_plan_now(struct session *session, struct prepared *prepared)
+/* Makes the plan (anew). parameters: values to estimate with; it stays right for all others. */
+static enum status prepared_plan_make(struct session *session, struct prepared *prepared, const struct value *parameters)
 {
-    enum status status = transaction_need(session);
-    if (status)
-        return status;
-    if (prepared->plan) {
-        for (uint32_t i = 0; i < prepared->plan->table_count; i++) {
-            status = lock_relation(session->txn, prepared->plan->tables[i].oid, prepared->plan->tables[i].mode, LOCK_WAIT);
-            if (status)
-                return status;
-        }
-        catalog_refresh(session);
-        if (prepared->plan->catalog_version == catalog_version())
-            return STATUS_OK;
-    }
-    status = statement_snapshot(session);
+    enum status status = statement_snapshot(session);
     if (status)
         return status;
     struct arena *arena = arena_open(prepared->arena, "plan");
     uint32_t *types = arena_alloc(arena, sizeof(uint32_t) * (prepared->parameter_count + 1u));
     memcpy(types, prepared->parameter_types, sizeof(uint32_t) * prepared->parameter_count);
     struct plan_request request = {.session = session, .arena = arena, .sql = prepared->sql, .statement = prepared->statement,
-                                   .parameter_count = prepared->parameter_count, .parameter_types = types};
+                                   .parameter_count = prepared->parameter_count, .parameter_types = types, .parameters = parameters};
     struct prepared_plan *plan;
     status = plan_statement(&request, &plan);
     if (status) {
@@ -167,6 +154,40 @@ enum status prepared_plan_now(struct session *session, struct prepared *prepared
         names[c] = arena_strdup(arena, prepared->description.names[c]);
     prepared->description.names = names;
     return STATUS_OK;
+}
+
+
+/* Locks the plan's tables, and makes the plan anew when the catalog moved. */
+enum status prepared_plan_now(struct session *session, struct prepared *prepared)
+{
+    enum status status = transaction_need(session);
+    if (status)
+        return status;
+    if (prepared->plan) {
+        for (uint32_t i = 0; i < prepared->plan->table_count; i++) {
+            status = lock_relation(session->txn, prepared->plan->tables[i].oid, prepared->plan->tables[i].mode, LOCK_WAIT);
+            if (status)
+                return status;
+        }
+        catalog_refresh(session);
+        if (prepared->plan->catalog_version == catalog_version())
+            return STATUS_OK;
+    }
+    return prepared_plan_make(session, prepared, NULL);
+}
+
+/* How often a plan is made for the values at hand before it is kept for all (PostgreSQL's number). */
+#define PEEKS_MAX 5
+
+enum status prepared_plan_for(struct session *session, struct prepared *prepared, const struct value *parameters)
+{
+    enum { AUTO, GENERIC, CUSTOM };
+    enum status status = prepared_plan_now(session, prepared);
+    int mode = session_settings(session)->plan_cache_mode;
+    if (status || !prepared->plan->guessed || mode == GENERIC || (mode == AUTO && prepared->peeks >= PEEKS_MAX))
+        return status;
+    prepared->peeks++;
+    return prepared_plan_make(session, prepared, parameters);
 }
 
 /* The query inside a DECLARE CURSOR or EXPLAIN says what its parameters are. */
@@ -493,6 +514,8 @@ enum status session_bind(struct session *session, const char *name, const char *
         status = portal_make(session, name, prepared, &portal);
     if (!status)
         status = bind_parameters(portal, values);
+    if (!status && prepared->plannable)
+        status = prepared_plan_for(session, prepared, portal->parameters);
     if (!status)
         status = bind_formats(portal, values);
     if (status && portal)

@@ -36,6 +36,7 @@ struct prepared {                        /* a prepared statement: its text and t
     bool  gone, from_sql;
     bool  looks;                         /* engine_latch_looks() at its text */
     int64_t prepared_us;
+    int   peeks;                         /* plans made for the values of a run */
 };
 
 struct portal {
@@ -114,6 +115,8 @@ enum status prepared_make(struct session *, const char *name, const char *sql, s
 void        prepared_release(struct session *, struct prepared *);
 struct prepared *prepared_find(struct session *, const char *name);
 enum status prepared_plan_now(struct session *, struct prepared *);   /* plan valid, tables locked */
+/* The same, before a run with these values: while the estimates hang on them, the first runs' plans are made for their values. */
+enum status prepared_plan_for(struct session *, struct prepared *, const struct value *parameters);
 void        prepared_drop_all(struct session *);
 struct portal *portal_find(struct session *, const char *name);
 enum status portal_make(struct session *, const char *name, struct prepared *, struct portal **out);

@@ -226,7 +226,9 @@ static enum status explain_options_read(const struct option_list *list, struct e
                     out->format = f;
             if (out->format < 0)
                 status = error_set(STATUS_INVALID_PARAMETER_VALUE, "unrecognized value for EXPLAIN option \"format\": \"%s\"", option->text ? option->text : "");
-            else if (out->format > 0)
+            if (out->format < 0)
+                error_position(option->position);
+            else if (out->format > 1)
                 status = error_set(STATUS_FEATURE_NOT_SUPPORTED, "EXPLAIN (FORMAT %s) is not supported", option->text);
         } else {
             status = error_set(STATUS_SYNTAX, "unrecognized EXPLAIN option \"%s\"", option->name);
@@ -242,14 +244,6 @@ static enum status explain_options_read(const struct option_list *list, struct e
     if (!summary_said)
         out->summary = out->analyze;
     return STATUS_OK;
-}
-
-/* Where the leader's time went while workers ran, in milliseconds. */
-static char *phases_text(struct arena *arena, const struct exec_counters *c)
-{
-    uint64_t known = c->scan_us + c->merge_us + c->finalise_us + c->print_us, rest = c->run_us > known ? c->run_us - known : 0;
-    return arena_printf(arena, "Phases: scan=%.3f merge=%.3f finalise=%.3f print=%.3f leader=%.3f", (double)c->scan_us / 1000, (double)c->merge_us / 1000, (double)c->finalise_us / 1000,
-                        (double)c->print_us / 1000, (double)rest / 1000);
 }
 
 static enum status explain_run(struct session *session, const char *sql, const struct explain_statement *s, const struct portal *bound, bool describe,
@@ -316,21 +310,12 @@ static enum status explain_run(struct session *session, const char *sql, const s
     char **lines;
     int count;
     struct explain_options shown = options;
-    shown.summary = false;                                    /* the times are known here */
+    shown.planning_us = planned_us;
     status = explain_plan(plan, &shown, options.analyze ? &counters : NULL, arena, &lines, &count);
     if (status)
         return status;
-    char **cells = arena_array(arena, char *, count + 3);
-    memcpy(cells, lines, sizeof(char *) * (size_t)count);
-    if (options.summary) {
-        cells[count++] = arena_printf(arena, "Planning Time: %.3f ms", (double)planned_us / 1000);
-        if (options.analyze && counters.scan_us)
-            cells[count++] = phases_text(arena, &counters);
-        if (options.analyze)
-            cells[count++] = arena_printf(arena, "Execution Time: %.3f ms", (double)counters.run_us / 1000);
-    }
     static const char *const names[] = {"QUERY PLAN"};
-    return text_rows(session, names, 1, cells, (size_t)count, describe, formats, format_count);
+    return text_rows(session, names, 1, lines, (size_t)count, describe, formats, format_count);
 }
 
 /* ---------------------------------------------------------------- PREPARE, EXECUTE, DEALLOCATE */
@@ -379,6 +364,8 @@ static enum status execute_run(struct session *session, const char *sql, const s
         if (!status)
             status = exec_scalar(session, scalar, NULL, arena, &values[i]);
     }
+    if (!status && prepared->plannable)
+        status = prepared_plan_for(session, prepared, values);
     if (!status && prepared->plannable) {
         uint64_t rows = 0;
         status = plan_run_to_client(session, prepared->plan, values, describe, formats, format_count, &rows);

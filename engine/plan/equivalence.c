@@ -179,7 +179,9 @@ void equivalences_make(struct problem *b)
                 if (scalar_equal(e->members[m].s, sources.items[k].l)) x = (int)m;
                 if (scalar_equal(e->members[m].s, sources.items[k].r)) y = (int)m;
             }
-            if (x >= 0 && y >= 0) e->clauses[(uint32_t)x * e->count + (uint32_t)y] = e->clauses[(uint32_t)y * e->count + (uint32_t)x] = arena_copy(p->arena, &sources.items[k], sizeof sources.items[k]);
+            if (x < 0 || y < 0) continue;
+            sources.items[k].class = (int)i;
+            e->clauses[(uint32_t)x * e->count + (uint32_t)y] = e->clauses[(uint32_t)y * e->count + (uint32_t)x] = arena_copy(p->arena, &sources.items[k], sizeof sources.items[k]);
         }
         filter_inside(b, e);
     }
@@ -212,6 +214,7 @@ static struct judged *class_clause(struct problem *b, struct equivalence *e, ite
         return NULL;
     }
     struct judged made = judged_of(b, s);
+    made.class = (int)(e - b->classes);
     *slot = e->clauses[y * e->count + x] = arena_copy(b->p->arena, &made, sizeof made);
     return *slot;
 }

@@ -3,419 +3,40 @@
  * Some of our nodes have no counterpart there: PROJECT isn't shown, a FILTER shows as the filter of the node beneath, TOP_N as a
  * Limit over a Sort, a hash join's build side under a Hash. Where the gate plans workers, a Gather is drawn at the top of
  * the pipeline, and an aggregate is drawn as its partial and final halves.
- *
- * Columns are numbers in a plan; their names are found by following them down to the scan that hands them out. */
+ */
 #include <math.h>
 #include <string.h>
 
-#include "engine/exec/exec.h"
-#include "engine/plan/query.h"
+#include "engine/plan/explain.h"
 
-struct explaining {
-    struct arena *arena;
-    const struct prepared_plan *plan;
-    const struct explain_options *options;
-    const struct exec_counters *counters;
-    char **lines; int count, capacity;
-    bool prefix;                         /* several relations: names are qualified */
-    const struct plan *subplans[256]; int subplan_count;   /* in the order of their numbers */
-    bool initplan[256], shown[256];
-    struct { const struct plan *node; const struct scalar *value; } slots[512];   /* outer slots: what fills them, and where that stands */
-    int  depth;
-    int  indent;                         /* what stands under InitPlan, SubPlan and CTE is two further in */
-};
+/* ---- items ---- */
 
-static void expression(struct explaining *x, const struct plan *node, const struct scalar *s, struct text_buffer *t);
-
-static void add_line(struct explaining *x, const char *text)
+static struct shown *add_item(struct explaining *x, enum shown_kind kind, int level, const char *key)
 {
     if (x->count == x->capacity) {
         int capacity = x->capacity ? x->capacity * 2 : 32;
-        x->lines = arena_grow(x->arena, x->lines, (size_t)x->capacity * sizeof *x->lines, (size_t)capacity * sizeof *x->lines);
+        x->items = arena_grow(x->arena, x->items, (size_t)x->capacity * sizeof *x->items, (size_t)capacity * sizeof *x->items);
         x->capacity = capacity;
     }
-    x->lines[x->count++] = (char *)(uintptr_t)text;
+    struct shown *item = &x->items[x->count++];
+    *item = (struct shown){ .kind = kind, .depth = level * 6 + x->indent, .key = key };
+    return item;
 }
 
-/* ---- names of columns ---- */
+static void detail(struct explaining *x, int level, const char *key, const char *text) { add_item(x, SHOWN_TEXT, level, key)->text = text; }
 
-static void column_name(struct explaining *x, const struct plan *node, uint16_t column, struct text_buffer *t);
-
-static struct sql_type input_type(const struct plan *node, uint16_t column, bool *known)
+static void detail_number(struct explaining *x, int level, const char *key, double number, const char *unit)
 {
-    struct sql_type none = { 0 };
-    *known = false;
-    const struct plan *from = NULL;
-    switch (node->kind) {
-    case PLAN_SEQ_SCAN: case PLAN_INDEX_SCAN: case PLAN_BITMAP_SCAN: case PLAN_VIRTUAL_SCAN:
-        if (column >= node->column_count || node->columns[column] == 0xFFFF) return none;
-        *known = true;
-        return node->table->columns[node->columns[column]].type;
-    case PLAN_HASH_JOIN: case PLAN_NESTED_LOOP:
-        from = column < node->left->column_count ? node->left : node->right;
-        if (from == node->right) column = (uint16_t)(column - node->left->column_count);
-        break;
-    default: from = node->left;
-    }
-    if (!from || column >= from->column_count) return none;
-    *known = true;
-    return from->types[column];
+    struct shown *item = add_item(x, SHOWN_NUMBER, level, key);
+    item->number = number;
+    item->unit = unit;
 }
 
-static void input_name(struct explaining *x, const struct plan *node, uint16_t column, struct text_buffer *t)
+static void detail_list(struct explaining *x, int level, const char *key, const char **items, int count)
 {
-    switch (node->kind) {
-    case PLAN_SEQ_SCAN: case PLAN_INDEX_SCAN: case PLAN_BITMAP_SCAN: case PLAN_VIRTUAL_SCAN: case PLAN_FUNCTION_SCAN: case PLAN_CTE_SCAN:
-        column_name(x, node, column, t);
-        return;
-    case PLAN_HASH_JOIN: case PLAN_NESTED_LOOP:
-        if (column < node->left->column_count) column_name(x, node->left, column, t);
-        else column_name(x, node->right, (uint16_t)(column - node->left->column_count), t);
-        return;
-    default:
-        if (node->left) column_name(x, node->left, column, t);
-        else text_buffer_printf(t, "column%d", column + 1);
-    }
-}
-
-static void qualified(struct explaining *x, const char *alias, const char *name, struct text_buffer *t)
-{
-    if ((x->prefix || x->options->verbose) && alias) text_buffer_printf(t, "%s.", quote_identifier(x->arena, alias));
-    text_buffer_puts(t, quote_identifier(x->arena, name));
-}
-
-static void aggregate_text(struct explaining *x, const struct plan *node, const struct aggregate_item *a, struct text_buffer *t)
-{
-    text_buffer_printf(t, "%s(%s", a->aggregate->function->name, a->distinct ? "DISTINCT " : "");
-    if (a->own_arg_count == 0) text_buffer_putc(t, '*');
-    for (int i = 0; i < a->own_arg_count; i++) {
-        if (i) text_buffer_puts(t, ", ");
-        expression(x, node, a->args[i], t);
-    }
-    for (int i = 0; i < a->sort_count; i++) {
-        text_buffer_puts(t, i ? ", " : " ORDER BY ");
-        expression(x, node, a->args[a->sort[i].column], t);
-        if (a->sort[i].descending) text_buffer_puts(t, " DESC");
-    }
-    text_buffer_putc(t, ')');
-    if (a->filter) {
-        text_buffer_puts(t, " FILTER (WHERE ");
-        expression(x, node, a->filter, t);
-        text_buffer_putc(t, ')');
-    }
-}
-
-static void column_name(struct explaining *x, const struct plan *node, uint16_t column, struct text_buffer *t)
-{
-    if (++x->depth > 200) {
-        text_buffer_puts(t, "...");
-        x->depth--;
-        return;
-    }
-    switch (node->kind) {
-    case PLAN_SEQ_SCAN: case PLAN_INDEX_SCAN: case PLAN_BITMAP_SCAN: case PLAN_VIRTUAL_SCAN:
-        if (node->columns[column] == 0xFFFF) qualified(x, node->alias, "ctid", t);
-        else qualified(x, node->alias, node->table->columns[node->columns[column]].name, t);
-        break;
-    case PLAN_FUNCTION_SCAN: case PLAN_CTE_SCAN:
-        qualified(x, node->alias, node->names && column < node->column_count ? node->names[column] : "?", t);
-        break;
-    case PLAN_HASH_JOIN: case PLAN_NESTED_LOOP:
-        input_name(x, node, node->outputs[column], t);
-        break;
-    case PLAN_PROJECT: case PLAN_PROJECT_SET: case PLAN_RESULT:
-        expression(x, node, node->exprs[column], t);
-        break;
-    case PLAN_AGGREGATE:
-        if (column < node->group_count) expression(x, node, node->groups[column], t);
-        else aggregate_text(x, node, &node->aggregates[column - node->group_count], t);
-        break;
-    case PLAN_WINDOW: {
-        uint16_t base = node->left->column_count;
-        if (column < base) column_name(x, node->left, column, t);
-        else {
-            const struct window_item *w = &node->windows[column - base];
-            text_buffer_printf(t, "%s(", w->function ? w->function->name : w->aggregate->function->name);
-            for (int i = 0; i < w->arg_count; i++) {
-                if (i) text_buffer_puts(t, ", ");
-                expression(x, node, w->args[i], t);
-            }
-            text_buffer_puts(t, ") OVER (?)");
-        }
-        break;
-    }
-    case PLAN_APPEND:
-        column_name(x, node->children[0], column, t);
-        break;
-    case PLAN_VALUES:
-        text_buffer_printf(t, "\"*VALUES*\".column%d", column + 1);
-        break;
-    case PLAN_MODIFY:
-        text_buffer_printf(t, "column%d", column + 1);
-        break;
-    default:
-        if (node->left) column_name(x, node->left, column, t);
-        else text_buffer_printf(t, "column%d", column + 1);
-    }
-    x->depth--;
-}
-
-/* ---- expressions ---- */
-
-static void value_text(struct explaining *x, struct sql_type type, const struct value *v, struct text_buffer *out)
-{
-    struct vector vec;
-    value_vector(type, v, x->arena, &vec);
-    type_out(type, &vec, 0, out);
-}
-
-/* char without a length is bpchar, in expressions */
-static const char *type_spelled(struct explaining *x, struct sql_type t) { return type_format(t.oid, t.oid == OID_NUMERIC || t.typmod < 0 ? -2 : t.typmod, x->arena); }
-
-static void constant(struct explaining *x, const struct scalar *s, struct text_buffer *t)
-{
-    const char *name = type_spelled(x, s->type);
-    if (s->constant.null) {
-        text_buffer_printf(t, "NULL::%s", s->type.oid == OID_UNKNOWN ? "unknown" : name);
-        return;
-    }
-    struct text_buffer v;
-    text_buffer_open(&v, x->arena);
-    value_text(x, s->type, &s->constant, &v);
-    const char *text = v.length ? v.bytes : "";
-    switch (s->type.oid) {
-    case OID_BOOL:
-        text_buffer_puts(t, s->constant.b ? "true" : "false");
-        return;
-    case OID_INT4:
-        if (s->constant.i4 >= 0) {
-            text_buffer_puts(t, text);
-            return;
-        }
-        break;
-    case OID_NUMERIC:
-        if (strspn(text, "0123456789.") == strlen(text)) {
-            text_buffer_puts(t, text);
-            return;
-        }
-        break;
-    default: break;
-    }
-    text_buffer_printf(t, "%s::%s", quote_literal(x->arena, text), name);
-}
-
-static void arg_list(struct explaining *x, const struct plan *node, struct scalar *const *args, int count, struct text_buffer *t)
-{
-    for (int i = 0; i < count; i++) {
-        if (i) text_buffer_puts(t, ", ");
-        expression(x, node, args[i], t);
-    }
-}
-
-/* IN list of constants as PostgreSQL shows it: = ANY ('{1,2}'::integer[]). */
-static void in_list(struct explaining *x, const struct plan *node, const struct scalar *s, struct text_buffer *t)
-{
-    bool constants = true;
-    for (int i = 1; i < s->arg_count; i++) constants &= s->args[i]->kind == SCALAR_CONST;
-    text_buffer_putc(t, '(');
-    expression(x, node, s->args[0], t);
-    text_buffer_puts(t, s->in.negated ? " <> ALL (" : " = ANY (");
-    if (constants) {
-        struct text_buffer v;
-        text_buffer_open(&v, x->arena);
-        text_buffer_putc(&v, '{');
-        for (int i = 1; i < s->arg_count; i++) {
-            if (i > 1) text_buffer_putc(&v, ',');
-            if (s->args[i]->constant.null) {
-                text_buffer_puts(&v, "NULL");
-                continue;
-            }
-            struct text_buffer one;
-            text_buffer_open(&one, x->arena);
-            value_text(x, s->args[i]->type, &s->args[i]->constant, &one);
-            const char *text = one.length ? one.bytes : "";
-            bool quote = !*text || strpbrk(text, "{}\", \\") != NULL;
-            if (quote) text_buffer_putc(&v, '"');
-            for (const char *c = text; *c; c++) {
-                if (*c == '"' || *c == '\\') text_buffer_putc(&v, '\\');
-                text_buffer_putc(&v, *c);
-            }
-            if (quote) text_buffer_putc(&v, '"');
-        }
-        text_buffer_putc(&v, '}');
-        text_buffer_printf(t, "%s::%s[]", quote_literal(x->arena, v.bytes), type_spelled(x, type_make(s->args[1]->type.oid, -1)));
-    } else {
-        text_buffer_puts(t, "ARRAY[");
-        arg_list(x, node, s->args + 1, s->arg_count - 1, t);
-        text_buffer_putc(t, ']');
-    }
-    text_buffer_puts(t, "))");
-}
-
-static int subplan_number(struct explaining *x, const struct plan *plan, bool init)
-{
-    for (int i = 0; i < x->subplan_count; i++)
-        if (x->subplans[i] == plan) return i + 1;
-    if (x->subplan_count == 256) return 256;
-    x->subplans[x->subplan_count] = plan;
-    x->initplan[x->subplan_count] = init;
-    return ++x->subplan_count;
-}
-
-static void expression(struct explaining *x, const struct plan *node, const struct scalar *s, struct text_buffer *t)
-{
-    if (++x->depth > 200) {
-        text_buffer_puts(t, "...");
-        x->depth--;
-        return;
-    }
-    switch (s->kind) {
-    case SCALAR_CONST: constant(x, s, t); break;
-    case SCALAR_COLUMN: {
-        bool known;
-        struct sql_type type = input_type(node, s->column, &known);
-        bool relabelled = known && type.oid != s->type.oid;
-        if (relabelled) text_buffer_putc(t, '(');
-        input_name(x, node, s->column, t);
-        if (relabelled) text_buffer_printf(t, ")::%s", type_spelled(x, type_make(s->type.oid, -1)));
-        break;
-    }
-    case SCALAR_PARAMETER: text_buffer_printf(t, "$%d", s->parameter + 1); break;
-    case SCALAR_OUTER:
-        if (s->parameter < 512 && x->slots[s->parameter].node) {
-            bool prefix = x->prefix;
-            x->prefix = true;
-            expression(x, x->slots[s->parameter].node, x->slots[s->parameter].value, t);
-            x->prefix = prefix;
-        } else text_buffer_printf(t, "$%d", s->parameter);
-        break;
-    case SCALAR_CALL:
-        if (s->form == CALL_OPERATOR && s->operator) {
-            text_buffer_putc(t, '(');
-            if (s->arg_count == 2) {
-                expression(x, node, s->args[0], t);
-                text_buffer_printf(t, " %s ", s->operator->name);
-                expression(x, node, s->args[1], t);
-            } else {
-                text_buffer_printf(t, "%s ", s->operator->name);
-                expression(x, node, s->args[0], t);
-            }
-            text_buffer_putc(t, ')');
-        } else if ((s->form == CALL_CAST || s->form == CALL_CAST_IMPLICIT) && s->arg_count >= 1) {
-            text_buffer_putc(t, '(');
-            expression(x, node, s->args[0], t);
-            text_buffer_printf(t, ")::%s", type_spelled(x, s->type));
-        } else {
-            text_buffer_printf(t, "%s(", s->call.function->name);
-            arg_list(x, node, s->args, s->arg_count, t);
-            text_buffer_putc(t, ')');
-        }
-        break;
-    case SCALAR_AND: case SCALAR_OR:
-        text_buffer_putc(t, '(');
-        for (int i = 0; i < s->arg_count; i++) {
-            if (i) text_buffer_puts(t, s->kind == SCALAR_AND ? " AND " : " OR ");
-            expression(x, node, s->args[i], t);
-        }
-        text_buffer_putc(t, ')');
-        break;
-    case SCALAR_NOT:
-        text_buffer_puts(t, "(NOT ");
-        expression(x, node, s->args[0], t);
-        text_buffer_putc(t, ')');
-        break;
-    case SCALAR_CASE:
-        text_buffer_puts(t, "CASE");
-        for (int i = 0; i + 1 < s->arg_count; i += 2) {
-            text_buffer_puts(t, " WHEN ");
-            expression(x, node, s->args[i], t);
-            text_buffer_puts(t, " THEN ");
-            expression(x, node, s->args[i + 1], t);
-        }
-        if (s->case_.has_else) {
-            text_buffer_puts(t, " ELSE ");
-            expression(x, node, s->args[s->arg_count - 1], t);
-        }
-        text_buffer_puts(t, " END");
-        break;
-    case SCALAR_COALESCE: case SCALAR_NULLIF: case SCALAR_GREATEST: case SCALAR_LEAST:
-        text_buffer_puts(t, s->kind == SCALAR_COALESCE ? "COALESCE(" : s->kind == SCALAR_NULLIF ? "NULLIF(" : s->kind == SCALAR_GREATEST ? "GREATEST(" : "LEAST(");
-        arg_list(x, node, s->args, s->arg_count, t);
-        text_buffer_putc(t, ')');
-        break;
-    case SCALAR_IS_NULL: case SCALAR_IS_NOT_NULL:
-        text_buffer_putc(t, '(');
-        expression(x, node, s->args[0], t);
-        text_buffer_puts(t, s->kind == SCALAR_IS_NULL ? " IS NULL)" : " IS NOT NULL)");
-        break;
-    case SCALAR_IS_BOOL: {
-        static const char *const words[] = { [IS_TRUE] = "TRUE", [IS_NOT_TRUE] = "NOT TRUE", [IS_FALSE] = "FALSE", [IS_NOT_FALSE] = "NOT FALSE" };
-        text_buffer_putc(t, '(');
-        expression(x, node, s->args[0], t);
-        text_buffer_printf(t, " IS %s)", words[s->test]);
-        break;
-    }
-    case SCALAR_DISTINCT:
-        text_buffer_putc(t, '(');
-        expression(x, node, s->args[0], t);
-        text_buffer_puts(t, s->in.negated ? " IS NOT DISTINCT FROM " : " IS DISTINCT FROM ");
-        expression(x, node, s->args[1], t);
-        text_buffer_putc(t, ')');
-        break;
-    case SCALAR_IN_LIST: in_list(x, node, s, t); break;
-    case SCALAR_ANY_ARRAY:
-        text_buffer_putc(t, '(');
-        expression(x, node, s->args[0], t);
-        text_buffer_printf(t, " %s %s (", s->operator ? s->operator->name : "=", s->any.all ? "ALL" : "ANY");
-        expression(x, node, s->args[1], t);
-        text_buffer_puts(t, "))");
-        break;
-    case SCALAR_ARRAY:
-        text_buffer_puts(t, "ARRAY[");
-        arg_list(x, node, s->args, s->arg_count, t);
-        text_buffer_putc(t, ']');
-        break;
-    case SCALAR_SUBSCRIPT:
-        text_buffer_putc(t, '(');
-        expression(x, node, s->args[0], t);
-        text_buffer_puts(t, ")[");
-        expression(x, node, s->args[1], t);
-        if (s->arg_count == 3) {
-            text_buffer_putc(t, ':');
-            expression(x, node, s->args[2], t);
-        }
-        text_buffer_putc(t, ']');
-        break;
-    case SCALAR_ROW:
-        text_buffer_puts(t, "ROW(");
-        arg_list(x, node, s->args, s->arg_count, t);
-        text_buffer_putc(t, ')');
-        break;
-    case SCALAR_SUBQUERY: {
-        bool init = s->subquery.outer_count == 0 && (s->subquery.kind == SUBQUERY_SCALAR || s->subquery.kind == SUBQUERY_EXISTS || s->subquery.kind == SUBQUERY_ARRAY);
-        for (int i = 0; i < s->subquery.outer_count; i++)
-            if (s->subquery.outer_slots[i] < 512) {
-                x->slots[s->subquery.outer_slots[i]].node = node;
-                x->slots[s->subquery.outer_slots[i]].value = s->subquery.outer_values[i];
-            }
-        int n = subplan_number(x, s->subquery.plan, init);
-        bool hashed = s->subquery.outer_count == 0 && s->subquery.kind == SUBQUERY_ANY;
-        if (s->subquery.negated) text_buffer_puts(t, "(NOT ");
-        if (init) text_buffer_printf(t, "$%d", n - 1);
-        else text_buffer_printf(t, "(%sSubPlan %d)", hashed ? "hashed " : "", n);
-        if (s->subquery.negated) text_buffer_putc(t, ')');
-        break;
-    }
-    default: text_buffer_puts(t, "?");
-    }
-    x->depth--;
-}
-
-/* ---- lines ---- */
-
-static void detail(struct explaining *x, int level, const char *label, const char *text)
-{
-    add_line(x, arena_printf(x->arena, "%*s%s: %s", level * 6 + 2 + x->indent, "", label, text));
+    struct shown *item = add_item(x, SHOWN_LIST, level, key);
+    item->items = items;
+    item->count = count;
 }
 
 static void detail_expression(struct explaining *x, int level, const struct plan *node, const char *label, const struct scalar *s)
@@ -425,42 +46,18 @@ static void detail_expression(struct explaining *x, int level, const struct plan
     text_buffer_open(&t, x->arena);
     bool prefix = x->prefix;             /* a scan's own columns need no name in front */
     if (node->kind == PLAN_SEQ_SCAN || node->kind == PLAN_INDEX_SCAN || node->kind == PLAN_BITMAP_SCAN || node->kind == PLAN_VIRTUAL_SCAN || node->kind == PLAN_FUNCTION_SCAN || node->kind == PLAN_CTE_SCAN) x->prefix = false;
-    expression(x, node, s, &t);
+    explain_expression(x, node, s, &t);
     x->prefix = prefix;
     const char *text = t.bytes;
     if (t.length && t.bytes[0] != '(' && s->kind != SCALAR_CONST) text = arena_printf(x->arena, s->kind == SCALAR_COLUMN ? "%s" : "(%s)", t.bytes);
     detail(x, level, label, text);
 }
 
-static const struct node_counters *counters_of(const struct explaining *x, const struct plan *n) { return x->counters && x->counters->nodes ? &x->counters->nodes[n->id] : NULL; }
-
-static void costs(struct explaining *x, const struct plan *n, struct text_buffer *t)
-{
-    if (x->options->costs)
-        text_buffer_printf(t, "  (cost=%.2f..%.2f rows=%.0f width=%.0f)", n->startup_cost, n->total_cost, n->rows, n->width);
-    const struct node_counters *c = x->options->analyze ? counters_of(x, n) : NULL;
-    if (!c) return;
-    if (!c->loops) {
-        text_buffer_puts(t, " (never executed)");
-        return;
-    }
-    double loops = (double)c->loops;
-    /* The first row's time is a clock's reading, the total is summed up in workers: it may come out the smaller by a little. */
-    double total = (double)c->total_us / 1000 / loops, start = fmin((double)c->start_us / 1000 / loops, total);
-    if (x->options->timing)
-        text_buffer_printf(t, " (actual time=%.3f..%.3f rows=%.0f loops=%.0f)", start, total, (double)c->rows / loops, loops);
-    else
-        text_buffer_printf(t, " (actual rows=%.0f loops=%.0f)", (double)c->rows / loops, loops);
-}
-
 static void label(struct explaining *x, int level, const struct plan *shown, const char *text)
 {
-    struct text_buffer t;
-    text_buffer_open(&t, x->arena);
-    if (level) text_buffer_printf(&t, "%*s->  ", level * 6 - 4 + x->indent, "");
-    text_buffer_puts(&t, text);
-    costs(x, shown, &t);
-    add_line(x, t.bytes);
+    struct shown *item = add_item(x, SHOWN_NODE, level, text);
+    item->plan = shown;
+    item->counted = true;
 }
 
 static const char *relation(struct explaining *x, const struct plan *n)
@@ -473,20 +70,32 @@ static const char *relation(struct explaining *x, const struct plan *n)
 
 static void sort_keys(struct explaining *x, int level, const struct plan *n, const char *title)
 {
-    struct text_buffer t;
-    text_buffer_open(&t, x->arena);
+    const char **items = arena_array(x->arena, const char *, n->sort_count + 1u);
     for (int i = 0; i < n->sort_count; i++) {
-        if (i) text_buffer_puts(&t, ", ");
-        struct text_buffer one;
+        struct text_buffer t, one;
+        text_buffer_open(&t, x->arena);
         text_buffer_open(&one, x->arena);
-        column_name(x, n->left, n->sort[i].column, &one);
+        explain_column(x, n->left, n->sort[i].column, &one);
         bool plain = one.length && strspn(one.bytes, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.\"") == one.length;
         text_buffer_printf(&t, plain || one.bytes[0] == '(' ? "%s" : "(%s)", one.bytes);
         if (n->sort[i].descending) text_buffer_puts(&t, " DESC");
         if (n->sort[i].descending && !n->sort[i].nulls_first) text_buffer_puts(&t, " NULLS LAST");
         if (!n->sort[i].descending && n->sort[i].nulls_first) text_buffer_puts(&t, " NULLS FIRST");
+        items[i] = t.bytes;
     }
-    if (n->sort_count) detail(x, level, title, t.bytes);
+    if (n->sort_count) detail_list(x, level, title, items, n->sort_count);
+}
+
+static void expression_list(struct explaining *x, int level, const struct plan *n, const char *title, struct scalar *const *list, int count)
+{
+    const char **items = arena_array(x->arena, const char *, count + 1u);
+    for (int i = 0; i < count; i++) {
+        struct text_buffer t;
+        text_buffer_open(&t, x->arena);
+        explain_expression(x, n, list[i], &t);
+        items[i] = t.bytes;
+    }
+    detail_list(x, level, title, items, count);
 }
 
 static void index_condition(struct explaining *x, int level, const struct plan *n, const struct index *index, const struct index_bound *b)
@@ -498,7 +107,7 @@ static void index_condition(struct explaining *x, int level, const struct plan *
         if (i >= index->column_count) break;
         struct text_buffer name;
         text_buffer_open(&name, x->arena);
-        if (index->columns[i].column) qualified(x, NULL, n->table->columns[index->columns[i].column - 1].name, &name);
+        if (index->columns[i].column) explain_qualified(x, NULL, n->table->columns[index->columns[i].column - 1].name, &name);
         else text_buffer_puts(&name, index->columns[i].expr_text ? index->columns[i].expr_text : "?");
         const struct { const char *op; const struct scalar *s; } list[4] = {
             { "=", i < b->equal_count ? b->equal[i] : NULL },
@@ -509,7 +118,7 @@ static void index_condition(struct explaining *x, int level, const struct plan *
             if (!list[k].s) continue;
             text_buffer_printf(&t, "%s(%s %s ", parts++ ? " AND " : "", name.bytes, list[k].op);
             if (k == 3) text_buffer_putc(&t, '(');
-            expression(x, n, list[k].s, &t);
+            explain_expression(x, n, list[k].s, &t);
             text_buffer_puts(&t, k == 3 ? "))" : ")");
         }
         if (i == b->equal_count && b->null_test) text_buffer_printf(&t, "%s(%s IS NULL)", parts++ ? " AND " : "", name.bytes);
@@ -521,7 +130,7 @@ static void index_condition(struct explaining *x, int level, const struct plan *
 static void bitmap_text(struct explaining *x, const struct plan *n, const struct bitmap *b, struct text_buffer *t)
 {
     if (b->kind == BITMAP_INDEX) {
-        if (b->condition) expression(x, n, b->condition, t);
+        if (b->condition) explain_expression(x, n, b->condition, t);
         else text_buffer_puts(t, "true");
         return;
     }
@@ -578,10 +187,8 @@ static void bitmap_details(struct explaining *x, int level, const struct plan *n
 static void show_bitmap(struct explaining *x, int level, const struct plan *n, const struct bitmap *b)
 {
     struct plan shown = { .id = UINT16_MAX, .rows = b->kind == BITMAP_INDEX ? b->rows : 0, .startup_cost = b->kind == BITMAP_INDEX ? 0 : b->cost, .total_cost = b->cost };
-    const struct exec_counters *counters = x->counters;
-    x->counters = NULL;                  /* not counted on its own */
-    label(x, level, &shown, b->kind == BITMAP_INDEX ? arena_printf(x->arena, "Bitmap Index Scan on %s", quote_identifier(x->arena, b->index->name)) : b->kind == BITMAP_AND ? "BitmapAnd" : "BitmapOr");
-    x->counters = counters;
+    label(x, level, arena_copy(x->arena, &shown, sizeof shown), b->kind == BITMAP_INDEX ? arena_printf(x->arena, "Bitmap Index Scan on %s", quote_identifier(x->arena, b->index->name)) : b->kind == BITMAP_AND ? "BitmapAnd" : "BitmapOr");
+    x->items[x->count - 1].counted = false;
     bool prefix = x->prefix;
     x->prefix = false;
     if (b->kind == BITMAP_INDEX) index_condition(x, level, n, b->index, &b->bound);
@@ -592,13 +199,14 @@ static void show_bitmap(struct explaining *x, int level, const struct plan *n, c
 static void output_line(struct explaining *x, int level, const struct plan *n)
 {
     if (!x->options->verbose || !n->column_count || n->kind == PLAN_MODIFY) return;
-    struct text_buffer t;
-    text_buffer_open(&t, x->arena);
+    const char **items = arena_array(x->arena, const char *, n->column_count);
     for (int i = 0; i < n->column_count; i++) {
-        if (i) text_buffer_puts(&t, ", ");
-        column_name(x, n, (uint16_t)i, &t);
+        struct text_buffer t;
+        text_buffer_open(&t, x->arena);
+        explain_column(x, n, (uint16_t)i, &t);
+        items[i] = t.length ? t.bytes : "";
     }
-    detail(x, level, "Output", t.bytes);
+    detail_list(x, level, "Output", items, n->column_count);
 }
 
 static const char *join_word(enum plan_join j, bool hash)
@@ -617,8 +225,37 @@ static const char *join_word(enum plan_join j, bool hash)
 
 static void removed(struct explaining *x, int level, const struct plan *n, const char *what)
 {
-    const struct node_counters *c = x->options->analyze ? counters_of(x, n) : NULL;
-    if (c && c->loops && c->filtered) add_line(x, arena_printf(x->arena, "%*s%s: %.0f", level * 6 + 2 + x->indent, "", what, (double)c->filtered / (double)c->loops));
+    const struct node_counters *c = x->options->analyze ? explain_counters(x, n) : NULL;
+    if (c && c->loops && c->filtered) detail_number(x, level, what, rint((double)c->filtered / (double)c->loops), "");
+}
+
+/* ---- what a run has taken ---- */
+
+static double kilobytes(uint64_t bytes) { return floor((double)(bytes + 1023) / 1024); }
+
+static void sort_method(struct explaining *x, int level, const struct node_counters *c, const char *method)
+{
+    struct shown *item = add_item(x, SHOWN_TEXT, level, "Sort Method");
+    const char *where = c->spilled_bytes ? "Disk" : "Memory";
+    item->text = method;
+    item->items = arena_copy(x->arena, &where, sizeof where);
+    item->number = kilobytes(c->spilled_bytes ? c->spilled_bytes : c->memory_bytes);
+}
+
+static void memory_used(struct explaining *x, int level, const struct node_counters *c)
+{
+    detail_number(x, level, "Peak Memory Usage", kilobytes(c->memory_bytes), "kB");
+    if (c->spilled_bytes) detail_number(x, level, "Disk Usage", kilobytes(c->spilled_bytes), "kB");
+}
+
+/* The table has as many heads as rows, to the next power of two. */
+static void hash_size(struct explaining *x, int level, const struct plan *join, const struct node_counters *c)
+{
+    const struct node_counters *build = explain_counters(x, join->right);
+    double rows = build ? (double)build->rows : 0, buckets = 16;
+    while (buckets < rows) buckets *= 2;
+    detail_number(x, level, "Hash Buckets", buckets, "");
+    memory_used(x, level, c);
 }
 
 static void show(struct explaining *x, const struct plan *n, int level, bool gathered);
@@ -630,7 +267,7 @@ static void show_subplans(struct explaining *x, int level, int from, bool inits)
         const struct plan *plan = x->subplans[i];
         x->shown[i] = true;
         const char *title = x->initplan[i] ? arena_printf(x->arena, "InitPlan %d (returns $%d)", i + 1, i) : arena_printf(x->arena, "SubPlan %d", i + 1);
-        add_line(x, arena_printf(x->arena, "%*s%s", level * 6 + 2 + x->indent, "", title));
+        add_item(x, SHOWN_TITLE, level, title);
         x->indent += 2;
         show(x, plan, level + 1, false);
         x->indent -= 2;
@@ -642,9 +279,9 @@ static bool is_sink(const struct plan *n) { return n->kind == PLAN_AGGREGATE || 
 static void gather(struct explaining *x, const struct plan *n, int level, bool merge)
 {
     label(x, level, n, merge ? "Gather Merge" : "Gather");
-    add_line(x, arena_printf(x->arena, "%*sWorkers Planned: %d", level * 6 + 2 + x->indent, "", n->workers_planned));
-    const struct node_counters *c = x->options->analyze ? counters_of(x, n) : NULL;
-    if (c) add_line(x, arena_printf(x->arena, "%*sWorkers Launched: %d", level * 6 + 2 + x->indent, "", c->workers_launched));
+    detail_number(x, level, "Workers Planned", n->workers_planned, "");
+    const struct node_counters *c = x->options->analyze ? explain_counters(x, n) : NULL;
+    if (c) detail_number(x, level, "Workers Launched", c->workers_launched, "");
 }
 
 static void show(struct explaining *x, const struct plan *n, int level, bool gathered)
@@ -659,15 +296,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     if (n->workers_planned && !gathered && n->kind != PLAN_LIMIT) {
         if (n->kind == PLAN_AGGREGATE) {
             label(x, level, top, n->group_count ? "Finalize HashAggregate" : "Finalize Aggregate");
-            if (n->group_count) {
-                struct text_buffer t;
-                text_buffer_open(&t, x->arena);
-                for (int i = 0; i < n->group_count; i++) {
-                    if (i) text_buffer_puts(&t, ", ");
-                    expression(x, n, n->groups[i], &t);
-                }
-                detail(x, level, "Group Key", t.bytes);
-            }
+            if (n->group_count) expression_list(x, level, n, "Group Key", n->groups, n->group_count);
             for (int i = 0; i < filter_count; i++) {
                 detail_expression(x, level, filters[i], "Filter", filters[i]->filter);
                 removed(x, level, filters[i], "Rows Removed by Filter");
@@ -732,28 +361,20 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         text_buffer_open(&t, x->arena);
         for (int i = 0; i < n->key_count; i++) {
             text_buffer_printf(&t, "%s(", i ? " AND " : "");
-            expression(x, &above_left, n->left_keys[i], &t);
+            explain_expression(x, &above_left, n->left_keys[i], &t);
             text_buffer_puts(&t, " = ");
-            expression(x, &above_right, n->right_keys[i], &t);
+            explain_expression(x, &above_right, n->right_keys[i], &t);
             text_buffer_putc(&t, ')');
         }
         detail(x, level, "Hash Cond", n->key_count > 1 ? arena_printf(x->arena, "(%s)", t.bytes) : t.bytes);
     }
-    if (n->kind == PLAN_AGGREGATE && n->group_count && !n->set_count) {
-        struct text_buffer t;
-        text_buffer_open(&t, x->arena);
-        for (int i = 0; i < n->group_count; i++) {
-            if (i) text_buffer_puts(&t, ", ");
-            expression(x, n, n->groups[i], &t);
-        }
-        detail(x, level, "Group Key", t.bytes);
-    }
+    if (n->kind == PLAN_AGGREGATE && n->group_count && !n->set_count) expression_list(x, level, n, "Group Key", n->groups, n->group_count);
     for (int k = 0; n->kind == PLAN_AGGREGATE && k < n->set_count; k++) {
         struct text_buffer t;
         text_buffer_open(&t, x->arena);
         for (int i = n->sets_offsets[k]; i < n->sets_offsets[k + 1]; i++) {
             if (i > n->sets_offsets[k]) text_buffer_puts(&t, ", ");
-            expression(x, n, n->groups[n->sets[i]], &t);
+            explain_expression(x, n, n->groups[n->sets[i]], &t);
         }
         detail(x, level, n->sets_offsets[k] == n->sets_offsets[k + 1] ? "Group Key" : "Hash Key", t.length ? t.bytes : "()");
     }
@@ -771,27 +392,27 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         detail_expression(x, level, filters[i], "Filter", filters[i]->filter);
         removed(x, level, filters[i], "Rows Removed by Filter");
     }
-    const struct node_counters *c = x->options->analyze ? counters_of(x, inner) : NULL;
-    if (c && c->memory_bytes && n->kind == PLAN_SORT)
-        add_line(x, arena_printf(x->arena, "%*sSort Method: %s  %s: %llukB", level * 6 + 2 + x->indent, "", c->spilled_bytes ? "external merge" : "quicksort", c->spilled_bytes ? "Disk" : "Memory",
-                                 (unsigned long long)((c->spilled_bytes ? c->spilled_bytes : c->memory_bytes) + 1023) / 1024));
+    const struct node_counters *c = x->options->analyze ? explain_counters(x, inner) : NULL;
+    if (c && c->loops && n->kind == PLAN_SORT) sort_method(x, level, c, c->spilled_bytes ? "external merge" : "quicksort");
+    if (c && c->loops && n->kind == PLAN_AGGREGATE && n->group_count && c->memory_bytes) memory_used(x, level, c);
+    if (c && c->loops && c->pages_skipped) detail_number(x, level, "Pages Skipped", (double)c->pages_skipped, "");
     /* subqueries in the select list of this node show too */
     for (const struct plan *e = top; e != n; e = e->left)
         for (int i = 0; e->kind == PLAN_PROJECT && i < e->column_count; i++) {
             struct text_buffer t;
             text_buffer_open(&t, x->arena);
-            expression(x, e, e->exprs[i], &t);
+            explain_expression(x, e, e->exprs[i], &t);
         }
     if (n->exprs && (n->kind == PLAN_RESULT || n->kind == PLAN_PROJECT_SET))
         for (int i = 0; i < n->column_count; i++) {
             struct text_buffer t;
             text_buffer_open(&t, x->arena);
-            expression(x, n, n->exprs[i], &t);
+            explain_expression(x, n, n->exprs[i], &t);
         }
     if (level == 0)
         for (int i = 0; i < x->plan->cte_count; i++) {
             if (!x->plan->ctes[i]) continue;
-            add_line(x, arena_printf(x->arena, "  CTE %s", quote_identifier(x->arena, x->plan->cte_names[i])));
+            add_item(x, SHOWN_TITLE, level, arena_printf(x->arena, "CTE %s", quote_identifier(x->arena, x->plan->cte_names[i])));
             x->indent += 2;
             show(x, x->plan->ctes[i], 1, false);
             x->indent -= 2;
@@ -801,6 +422,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     case PLAN_HASH_JOIN:
         show(x, n->left, level + 1, below_gathered);
         label(x, level + 1, n->right, "Hash");
+        if (c && c->loops && c->memory_bytes) hash_size(x, level + 1, n, c);
         show(x, n->right, level + 2, false);
         break;
     case PLAN_NESTED_LOOP:
@@ -818,6 +440,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     case PLAN_TOP_N: {
         label(x, level + 1, n, "Sort");
         sort_keys(x, level + 1, n, "Sort Key");
+        if (c && c->loops) sort_method(x, level + 1, c, "top-N heapsort");
         show(x, n->left, level + 2, below_gathered);
         break;
     }
@@ -842,7 +465,7 @@ static int count_relations(const struct plan *n)
 
 enum status explain_plan(const struct prepared_plan *plan, const struct explain_options *options, const struct exec_counters *counters, struct arena *arena, char ***lines, int *line_count)
 {
-    if (options->format != 0) return error_set(STATUS_FEATURE_NOT_SUPPORTED, "EXPLAIN formats other than TEXT are not supported");
+    if (options->format > 1) return error_set(STATUS_FEATURE_NOT_SUPPORTED, "EXPLAIN formats other than TEXT and JSON are not supported");
     struct explaining *x = arena_new(arena, struct explaining);
     x->arena = arena;
     x->plan = plan;
@@ -850,9 +473,7 @@ enum status explain_plan(const struct prepared_plan *plan, const struct explain_
     x->counters = counters;
     x->prefix = count_relations(plan->root) > 1;
     show(x, plan->root, 0, false);
-    if (options->summary) add_line(x, arena_printf(arena, "Planning Time: %.3f ms", (double)options->planning_us / 1000));
-    if (options->analyze && counters && options->summary) add_line(x, arena_printf(arena, "Execution Time: %.3f ms", (double)counters->run_us / 1000));
-    *lines = x->lines;
-    *line_count = x->count;
+    if (options->format == 1) explain_json(x, lines, line_count);
+    else explain_text(x, lines, line_count);
     return STATUS_OK;
 }

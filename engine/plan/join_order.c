@@ -27,14 +27,28 @@ static double condition_selectivity(struct problem *b, struct judged *c)
     return c->selectivity;
 }
 
+/* Does an equality give the value of a table's column? Itself, or by its class: any column that is equal to it would have said the same. */
+static bool gives_column(const struct problem *b, const struct judged *c, int item, uint16_t rel, uint16_t column)
+{
+    for (int side = 0; side < 2 && c->equal; side++) {
+        const struct scalar *v = side ? c->r : c->l;
+        if (v->kind == SCALAR_VAR && v->var.rel == rel && v->var.column == column && !((side ? c->left : c->right) & BIT(item))) return true;
+    }
+    if (c->class < 0) return false;
+    const struct equivalence *e = &b->classes[c->class];
+    for (uint32_t i = 0; i < e->count; i++)
+        if (e->members[i].item == item && e->members[i].s->kind == SCALAR_VAR && e->members[i].s->var.column == column) return true;
+    return false;
+}
+
 /* Equalities that cover a unique index of a table say: at most one row of it each. Multiplied one by one they would say far too
  * little. Marks those and answers their selectivity. */
-static double unique_selectivity(struct problem *b, struct judged *const *on, uint32_t count, bool *used)
+static double unique_selectivity(struct problem *b, itemset both, struct judged *const *on, uint32_t count, bool *used)
 {
     double sel = 1;
     for (uint32_t i = 0; count > 1 && i < b->count; i++) {
         struct rel *r = b->items[i].rel;
-        if (!r || r->kind != REL_TABLE) continue;
+        if (!(both & BIT(i)) || !r || r->kind != REL_TABLE) continue;
         for (int x = 0; x < r->table->index_count; x++) {
             const struct index *ix = &r->table->indexes[x];
             if (!ix->unique || ix->predicate || ix->column_count < 2 || (uint32_t)ix->column_count > count) continue;
@@ -42,13 +56,9 @@ static double unique_selectivity(struct problem *b, struct judged *const *on, ui
             for (int c = 0; c < ix->column_count && c < 16; c++) {
                 bool hit = false;
                 for (uint32_t k = 0; k < count && !hit && ix->columns[c].column; k++) {
-                    if (used[k] || !on[k]->equal) continue;
-                    for (int side = 0; side < 2 && !hit; side++) {
-                        const struct scalar *v = side ? on[k]->r : on[k]->l;
-                        if (v->kind != SCALAR_VAR || v->var.rel != r->id || v->var.column + 1 != ix->columns[c].column || ((side ? on[k]->left : on[k]->right) & BIT(i))) continue;
-                        covering[found++] = k;
-                        hit = true;
-                    }
+                    if (used[k] || !gives_column(b, on[k], (int)i, r->id, (uint16_t)(ix->columns[c].column - 1))) continue;
+                    covering[found++] = k;
+                    hit = true;
                 }
                 if (!hit) break;
             }
@@ -62,11 +72,11 @@ static double unique_selectivity(struct problem *b, struct judged *const *on, ui
     return sel;
 }
 
-static double join_selectivity(struct problem *b, struct judged *const *on, uint32_t count)
+static double join_selectivity(struct problem *b, itemset both, struct judged *const *on, uint32_t count)
 {
     bool used[count + 1];
     memset(used, 0, count + 1);
-    double sel = unique_selectivity(b, on, count, used);
+    double sel = unique_selectivity(b, both, on, count, used);
     for (uint32_t k = 0; k < count; k++)
         if (!used[k]) sel *= condition_selectivity(b, on[k]);
     return sel;
@@ -91,10 +101,10 @@ static double join_rows(struct problem *b, const struct path *l, const struct pa
 {
     double rows;
     switch (join) {
-    case PLAN_LEFT: rows = fmax(l->rows, l->rows * r->rows * join_selectivity(b, on, on_count)); break;
+    case PLAN_LEFT: rows = fmax(l->rows, l->rows * r->rows * join_selectivity(b, l->set | r->set, on, on_count)); break;
     case PLAN_SEMI: rows = l->rows * semi_selectivity(b, l, r, on, on_count); break;
     case PLAN_ANTI: case PLAN_ANTI_NULL: rows = l->rows * fmax(0.001, 1 - semi_selectivity(b, l, r, on, on_count)); break;
-    default: rows = l->rows * r->rows * join_selectivity(b, on, on_count);
+    default: rows = l->rows * r->rows * join_selectivity(b, l->set | r->set, on, on_count);
     }
     for (uint32_t i = 0; i < filter_count; i++) rows *= selectivity(b->p, filter[i]->s);
     return fmax(1, rint(rows));

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plant.h"
 #include "engine/plan/cost.h"
 #include "engine/plan/joins.h"
 
@@ -153,6 +154,8 @@ static enum status add_node(struct problem *b, struct from_node *n, struct scala
     }
     case PLAN_LEFT:
         TRY(add_node(b, n->left, where));
+        for (uint32_t i = 0; PLANT(ON_AS_WHERE) && i < n->on.count; i++)
+            if (mask_of(b, n->on.items[i]) && !(mask_of(b, n->on.items[i]) & ~items_under(b, n->left))) scalars_add(b->p->arena, where, n->on.items[i]);
         return add_special(b, n->right, PLAN_LEFT, &n->on, items_under(b, n->left));
     case PLAN_FULL:
         return composite(b, n, &at);
@@ -170,7 +173,7 @@ bool is_inequality(const struct scalar *s) { return s->kind == SCALAR_CALL && s-
 
 struct judged judged_of(const struct problem *b, struct scalar *s)
 {
-    struct judged c = { .s = s, .mask = mask_of(b, s), .selectivity = -1 };
+    struct judged c = { .s = s, .mask = mask_of(b, s), .selectivity = -1, .class = -1 };
     if (is_equality(s)) {
         c.l = s->args[0];
         c.r = s->args[1];
@@ -327,6 +330,72 @@ void leaf_cost(struct problem *b, struct item *item, const struct wish *wish)
     item->width = item->plan->width;
 }
 
+/* ---- conditions ---- */
+
+/* day < timestamp of a midnight: compared as days, which is faster, and which an index and the pages' ranges of values know. */
+static struct scalar *simplified(struct planner *p, struct scalar *s)
+{
+    static const char *const comparing[] = { "=", "<>", "<", "<=", ">", ">=" };
+    if (s->kind != SCALAR_CALL || !s->operator || s->arg_count != 2) return s;
+    bool compares = false;
+    for (size_t i = 0; i < sizeof comparing / sizeof *comparing && !compares; i++) compares = strcmp(comparing[i], s->operator->name) == 0;
+    for (int side = 0; compares && side < 2; side++) {
+        const struct scalar *c = s->args[1 - side];
+        const int64_t day = INT64_C(86400000000);
+        if (s->args[side]->kind != SCALAR_VAR || s->args[side]->type.oid != OID_DATE || c->kind != SCALAR_CONST || c->type.oid != OID_TIMESTAMP || c->constant.null) continue;
+        if (c->constant.i8 % day || c->constant.i8 == INT64_MAX || c->constant.i8 == INT64_MIN) continue;
+        struct scalar *date = scalar_new(p->arena, SCALAR_CONST, type_make(OID_DATE, -1), c->position), *made;
+        date->constant.i4 = (int32_t)(c->constant.i8 / day);
+        if (!make_operator(p, NULL, s->operator->name, side ? date : s->args[0], side ? s->args[1] : date, s->position, &made)) return made;
+        error_clear();
+    }
+    return s;
+}
+
+/* Can judging it fail? Comparisons, LIKE and lists of a column with constants can't. */
+static bool is_safe(const struct scalar *s)
+{
+    static const char *const safe[] = { "=", "<>", "<", "<=", ">", ">=", "~~", "!~~" };
+    if (s->kind == SCALAR_IS_NULL || s->kind == SCALAR_IS_NOT_NULL) return s->args[0]->kind == SCALAR_VAR;
+    bool known = s->kind == SCALAR_IN_LIST;
+    for (size_t i = 0; s->kind == SCALAR_CALL && s->operator && i < sizeof safe / sizeof *safe && !known; i++) known = strcmp(safe[i], s->operator->name) == 0;
+    if (s->kind == SCALAR_CALL && strchr(known ? s->operator->name : "", '~') && s->args[1]->kind != SCALAR_CONST) return false;
+    for (int i = 0; known && i < s->arg_count; i++) known = s->args[i]->kind == SCALAR_VAR || s->args[i]->kind == SCALAR_CONST;
+    return known;
+}
+
+/* What is cheap and throws away much comes first; but what can fail stays behind all that stood before it. */
+static void order_filters(struct planner *p, struct scalars *list)
+{
+    if (list->count < 2) return;
+    double *ranks = arena_array(p->arena, double, list->count);
+    struct scalars sorted = { 0 };
+    uint32_t safe = 0;
+    for (int turn = 0; turn < 2; turn++)
+        for (uint32_t i = 0; i < list->count; i++) {
+            struct scalar *s = list->items[i];
+            if (is_safe(s) != (turn == 0)) continue;
+            scalars_add(p->arena, &sorted, s);
+            if (turn) continue;
+            double rank = scalar_weight(s) / fmax(1e-6, 1 - selectivity(p, s));
+            uint32_t at = safe++;
+            for (; at > 0 && ranks[at - 1] > rank; at--) {
+                ranks[at] = ranks[at - 1];
+                sorted.items[at] = sorted.items[at - 1];
+            }
+            ranks[at] = rank;
+            sorted.items[at] = s;
+        }
+    *list = sorted;
+}
+
+/* A subquery that hangs on no row is run once: what compares with it is as cheap as any condition. */
+static bool visit_dear(void *context, const struct scalar *s)
+{
+    return s->kind == SCALAR_SUBQUERY && s->subquery.query && (s->subquery.kind == SUBQUERY_ANY || s->subquery.kind == SUBQUERY_ALL || query_is_free(context, s->subquery.query));
+}
+static bool is_dear(struct planner *p, const struct scalar *s) { return scalar_walk(s, visit_dear, p); }
+
 static enum status plan_problem(struct planner *p, struct query *q, struct from_node **nodes, uint32_t count, const struct scalars *where, const struct scalars *wanted,
                                 struct wish *wish, struct plan **out, struct layout *layout)
 {
@@ -347,13 +416,13 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
     for (uint32_t i = 0; i < count; i++) TRY(add_node(&b, nodes[i], &conditions));
     for (uint32_t i = 0; where && i < where->count; i++) scalars_add(p->arena, &conditions, where->items[i]);
     for (uint32_t i = 0; i < conditions.count; i++) {
-        struct scalar *s = conditions.items[i];
+        struct scalar *s = simplified(p, conditions.items[i]);
         itemset mask = mask_of(&b, s);
         if (!mask) {
             scalars_add(p->arena, &constant, s);
             continue;
         }
-        if (b.count > 1 && scalar_has_subquery(s)) {     /* dear: judged last, unless the joins make more rows than there were */
+        if (b.count > 1 && is_dear(p, s)) {     /* dear: judged last, unless the joins make more rows than there were */
             scalars_add(p->arena, &late, s);
             continue;
         }
@@ -371,7 +440,10 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
         spread_constants(&b);
         equivalences_make(&b);
     }
-    for (uint32_t i = 0; i < b.count; i++) TRY(leaf_plan(&b, &b.items[i]));
+    for (uint32_t i = 0; i < b.count; i++) {
+        TRY(leaf_plan(&b, &b.items[i]));
+        order_filters(p, &b.items[i].filters);
+    }
     bool single = b.count == 1;
     for (uint32_t i = 0; i < b.count; i++) leaf_cost(&b, &b.items[i], single ? wish : NULL);
     for (uint32_t i = 0; i < b.count; i++) {     /* whoever needs a special item needs what that needs */
@@ -475,8 +547,11 @@ static enum status plan_full(struct planner *p, struct query *q, struct from_nod
     j->right_keys = arena_array(p->arena, struct scalar *, n->on.count ? n->on.count : 1);
     j->null_safe = arena_array(p->arena, bool, n->on.count ? n->on.count : 1);
     struct scalars rest = { 0 };
-    for (uint32_t i = 0; i < n->on.count; i++) {
+    bool never = false;
+    for (uint32_t i = 0; i < n->on.count; i++) never |= scalar_is_false(n->on.items[i]);
+    for (uint32_t i = 0; i < n->on.count && !never; i++) {
         struct scalar *s = n->on.items[i], *l = NULL, *r = NULL;
+        if (scalar_is_true(s)) continue;
         if (is_equality(s)) {
             for (int turn = 0; turn < 2 && !l; turn++) {
                 struct scalars x[2] = { { 0 }, { 0 } }, y[2] = { { 0 }, { 0 } };
@@ -499,8 +574,9 @@ static enum status plan_full(struct planner *p, struct query *q, struct from_nod
         j->key_count++;
     }
     if (!j->key_count && rest.count) return error_set(STATUS_FEATURE_NOT_SUPPORTED, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
-    if (!j->key_count) {                 /* ON true: one key for all */
-        j->left_keys[0] = j->right_keys[0] = scalar_int4(p->arena, 1);
+    if (!j->key_count) {                 /* ON true: one key for all; ON false: one for each side */
+        j->left_keys[0] = scalar_int4(p->arena, 1);
+        j->right_keys[0] = scalar_int4(p->arena, never ? 2 : 1);
         j->key_count = 1;
     }
     TRY(resolve(p, &both, rest.count ? scalar_and(p->arena, rest.items, rest.count) : NULL, &j->filter));

@@ -26,6 +26,7 @@ struct judged {
     bool equal;                          /* s is l = r, on types that can be hashed, with different items on its sides */
     struct scalar *l, *r;
     double selectivity;                  /* of an inner join by it; below 0: not asked yet */
+    int class;                           /* the equivalence that says it, -1 none */
 };
 struct judgeds { uint32_t count, capacity; struct judged *items; };
 

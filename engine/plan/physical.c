@@ -246,9 +246,12 @@ static double function_weight(const struct function *f)
 {
     static const char *const dear[] = { "like", "notlike", "iclike", "icnotlike", "textlike", "textnlike", "bpcharlike", "bpcharnlike", "texticlike", "texticnlike", "textregexeq", "textregexne", "texticregexeq", "texticregexne" };
     for (size_t i = 0; i < sizeof dear / sizeof *dear; i++)
-        if (strcmp(f->name, dear[i]) == 0) return 20;
+        if (strcmp(f->name, dear[i]) == 0) return 5;
     return f->result == OID_TEXT || f->result == OID_NUMERIC ? 4 : 1;
 }
+
+/* Comparing texts: more than numbers, and long lists of them more still. */
+static bool is_wide(const struct scalar *s) { return s->type.width == WIDTH_VARLEN; }
 
 struct weighing { double weight; };
 static bool visit_weight(void *context, const struct scalar *s)
@@ -257,7 +260,8 @@ static bool visit_weight(void *context, const struct scalar *s)
     switch (s->kind) {
     case SCALAR_CONST: case SCALAR_VAR: case SCALAR_COLUMN: case SCALAR_PARAMETER: case SCALAR_OUTER: break;
     case SCALAR_SUBQUERY: w->weight += 10000; break;
-    case SCALAR_CALL: w->weight += function_weight(s->call.function); break;
+    case SCALAR_CALL: w->weight += function_weight(s->call.function) * (s->arg_count && is_wide(s->args[0]) ? 4 : 1); break;
+    case SCALAR_IN_LIST: w->weight += (is_wide(s->args[0]) ? 8 : 2) + s->arg_count * 0.1; break;
     default: w->weight += 1;
     }
     return false;
@@ -507,7 +511,7 @@ static void try_bitmap(struct planner *p, struct rel *r, const struct scalars *c
     double pages = fmax(1, fmin(r->pages, pages_fetched(p, way.rows, r->pages))), part = page_part(p, r->pages);
     double page_cost = g->random_page_cost - (g->random_page_cost - g->seq_page_cost) * sqrt(pages / fmax(1, r->pages));
     a.rows = fmax(1, rint(r->rows * selectivity_all(p, conditions)));
-    a.startup = way.cost + way.rows * g->cpu_operator_cost * 2 + (g->enable_bitmapscan ? 0 : 1e10);
+    a.startup = way.cost + way.rows * g->cpu_operator_cost * 2 + r->pages * g->cpu_operator_cost * 0.05 + (g->enable_bitmapscan ? 0 : 1e10);   /* the set has a place for each page */
     /* looking a page over costs as much as a few dozen rows */
     a.total = a.startup + pages * (page_cost * part + 20 * COST_SCANNED * g->cpu_tuple_cost) + cost_rows(p, way.rows, COST_SCANNED) + cost_operators(p, way.rows, scalars_weight(conditions));
     double cost = wished_cost(p, &a, wish, width);
@@ -606,18 +610,24 @@ enum status access_plan(struct planner *p, struct rel *r, const struct access *a
 
 /* ---- the gate ---- */
 
-struct gate { struct planner *p; bool open; };
+/* What it met, for the reason why a plan is serial. */
+struct gate { struct planner *p; bool open, planned; const struct plan *scan; bool large; };
 
-static uint16_t workers_for(struct planner *p, const struct plan *scan)
+static uint16_t workers_for(struct gate *gate, const struct plan *scan)
 {
+    struct planner *p = gate->p;
     const struct settings *g = p->settings;
+    if (!gate->scan) gate->scan = scan;
     uint32_t pages = 0;
-    if (!g->enable_parallel || scan->table->kind != RELATION_TABLE || heap_pages(&scan->table->heap, &pages)) {
+    if (scan->table->kind != RELATION_TABLE || heap_pages(&scan->table->heap, &pages)) {
         error_clear();
         return 0;
     }
     double bytes = (double)pages * 16384, threshold = fmax((double)g->min_parallel_table_scan_bytes, 1);
     if (bytes < threshold) return 0;
+    gate->large = true;
+    gate->scan = scan;
+    if (!gate->open || !g->enable_parallel) return 0;
     int workers = 2;                     /* the leader only prints, so one worker is no more than none */
     while (workers < 64 && bytes >= threshold * 3) {
         workers++;
@@ -625,6 +635,7 @@ static uint16_t workers_for(struct planner *p, const struct plan *scan)
     }
     int most = g->max_parallel_workers_per_gather;
     workers = workers < most ? workers : most;
+    gate->planned |= workers > 1;
     return (uint16_t)(workers > 1 ? workers : 0);
 }
 
@@ -638,7 +649,7 @@ static uint16_t gate_node(struct gate *g, struct plan *n)
     for (int i = 0; n->exprs && n->kind != PLAN_MODIFY && i < n->column_count; i++) gate_scalar(g, n->exprs[i]);
     switch (n->kind) {
     case PLAN_SEQ_SCAN: case PLAN_BITMAP_SCAN:
-        w = g->open ? workers_for(g->p, n) : 0;
+        w = workers_for(g, n);
         break;
     case PLAN_FILTER: case PLAN_PROJECT: case PLAN_LIMIT:
         w = gate_node(g, n->left);
@@ -682,9 +693,23 @@ static void gate_scalar(struct gate *g, const struct scalar *s)
     }
 }
 
+static const char *serial_reason(struct gate *g)
+{
+    struct planner *p = g->p;
+    const struct settings *set = p->settings;
+    if (g->planned) return NULL;
+    if (!p->out->read_only) return "the statement does more than read";
+    if (p->unsafe_function) return arena_printf(p->arena, "function %s is not parallel safe", p->unsafe_function);
+    if (!set->enable_parallel) return "enable_parallel is off";
+    if (set->max_parallel_workers_per_gather <= 1) return arena_printf(p->arena, "max_parallel_workers_per_gather is %d", set->max_parallel_workers_per_gather);
+    if (!g->scan) return "nothing is scanned whole";
+    if (!g->large) return arena_printf(p->arena, "\"%s\" is smaller than min_parallel_table_scan_size", g->scan->table->name);
+    return "the scan runs again for each row";
+}
+
 void plan_gate(struct planner *p, struct plan *root)
 {
-    struct gate g = { p, p->out->read_only && !p->parallel_unsafe };
+    struct gate g = { .p = p, .open = p->out->read_only && !p->parallel_unsafe };
     for (int i = 0; i < p->out->cte_count; i++) {
         bool open = g.open;
         if (p->out->cte_recursive[i]) g.open = false;
@@ -692,4 +717,5 @@ void plan_gate(struct planner *p, struct plan *root)
         g.open = open;
     }
     gate_node(&g, root);
+    p->out->serial_reason = serial_reason(&g);
 }

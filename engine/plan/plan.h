@@ -225,16 +225,19 @@ struct prepared_plan {
     const char **cte_names;
     enum statement_kind kind;            /* SELECT, INSERT, UPDATE, DELETE */
     bool     returns_rows, read_only, has_volatile;
+    bool     guessed;                    /* an estimate hung on a parameter's value that was not known (or was peeked at) */
     uint32_t table_count; struct planned_table { uint32_t oid; enum table_lock mode; } *tables;   /* to lock (again) before each run of a kept plan */
     uint64_t catalog_version;
     const char *tag;                     /* "SELECT", "INSERT 0", … */
+    const char *serial_reason;           /* why no part of it has workers; NULL: some has */
     struct arena *arena;                 /* lives as long as the plan and may be added to by whoever runs it: compiled expressions are kept there. NULL: not kept */
     void    *kept;                       /* engine/exec's own */
 };
 
 /* Analyze and plan. parameter_types: given (0 = infer), filled in on return. The tables get locked on the way. */
 struct plan_request { struct session *session; struct arena *arena; const char *sql; const struct statement *statement;
-                      uint16_t parameter_count; uint32_t *parameter_types; /* oids, in/out, room for 65535; NULL: the statement may have none */ };
+                      uint16_t parameter_count; uint32_t *parameter_types; /* oids, in/out, room for 65535; NULL: the statement may have none */
+                      const struct value *parameters;   /* values to estimate with, of these types; NULL: not known */ };
 enum status plan_statement(struct plan_request *, struct prepared_plan **out) MUST_CHECK;
 /* EXPLAIN's text lines from a plan; counters (may be NULL) from a run: engine/exec/exec.h. */
 struct exec_counters;

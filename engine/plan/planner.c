@@ -562,6 +562,17 @@ static struct plan *node_distinct(struct planner *p, struct plan *child)
     return n;
 }
 
+/* INTERSECT and EXCEPT without ALL ask for distinct rows: made so in workers, they leave the operation itself few. */
+static struct plan *distinct_side(struct planner *p, const struct query *q, struct plan *plan)
+{
+    double groups = 1;
+    for (int i = 0; i < q->visible_count; i++) groups *= distinct_values(p, q->targets[i], plan->rows);
+    if (groups * 4 > plan->rows) return plan;
+    plan = node_distinct(p, plan);
+    plan->rows = plan->group_estimate = fmax(1, rint(groups));
+    return plan;
+}
+
 static enum status plan_set_operation(struct planner *p, struct query *q, struct plan **plan, struct layout *layout)
 {
     uint16_t columns = q->visible_count;
@@ -590,6 +601,10 @@ static enum status plan_set_operation(struct planner *p, struct query *q, struct
         n->set_all = q->set_all;
         TRY(plan_query(p, q->left, 0, &n->left));
         TRY(plan_query(p, q->right, 0, &n->right));
+        if (!q->set_all) {
+            n->left = distinct_side(p, q->left, n->left);
+            n->right = distinct_side(p, q->right, n->right);
+        }
         for (int c = 0; c < columns; c++) n->types[c] = q->set_op_rel->types[c];
         double rows = q->set == SET_INTERSECT ? fmin(n->left->rows, n->right->rows) : n->left->rows;
         double cost = n->left->total_cost + n->right->total_cost + (n->left->rows + n->right->rows) * p->settings->cpu_operator_cost * columns;
@@ -1014,6 +1029,7 @@ enum status plan_statement(struct plan_request *request, struct prepared_plan **
     struct planner p;
     planner_open(&p, request->session, request->arena, request->sql);
     p.parameter_types = request->parameter_types;
+    p.parameter_values = request->parameters;
     const struct statement *st = request->statement;
     struct prepared_plan *o = p.out;
     struct query *q = NULL;
@@ -1088,7 +1104,7 @@ enum status bind_expression(struct session *session, struct arena *arena, const 
     TRY(bind_node(&p, &scope, e, &s));
     if (wanted.oid) {
         if (s->type.oid != wanted.oid && !can_coerce(s->type.oid, wanted.oid, CAST_ASSIGNMENT)) {
-            if (wanted.oid == OID_BOOL) return fail_at(&p, s->position, STATUS_DATATYPE_MISMATCH, "argument of %s must be type boolean, not type %s", what, type_text(&p, s->type));
+            if (wanted.oid == OID_BOOL) return fail_at(&p, s->position, STATUS_DATATYPE_MISMATCH, "argument of %s must be type boolean, not type %s", strcmp(what, "check constraint") == 0 ? "CHECK" : what, type_text(&p, s->type));
             enum status status = fail_at(&p, s->position, STATUS_DATATYPE_MISMATCH, "%s is of type %s but expression is of type %s", what, type_text(&p, wanted), type_text(&p, s->type));
             error_hint("You will need to rewrite or cast the expression.");
             return status;

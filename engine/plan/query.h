@@ -143,6 +143,7 @@ struct planner {
     struct arena *arena;
     const char *sql;
     uint32_t *parameter_types;           /* NULL: no parameters allowed */
+    const struct value *parameter_values;   /* for estimates; NULL: not known */
     uint16_t parameter_count, parameter_capacity;
     struct parameter *parameters;
     uint16_t rel_count, rel_capacity; struct rel **rels;       /* by id */
@@ -152,6 +153,7 @@ struct planner {
     uint16_t cte_count; struct cte_query **ctes;
     uint32_t table_count, table_capacity; struct planned_table *tables;
     bool has_volatile, parallel_unsafe, writes;
+    const char *unsafe_function;         /* a parallel unsafe one, for EXPLAIN */
     uint16_t modifying_count; struct cte_query **modifying;   /* INSERT, UPDATE, DELETE in WITH */
     const struct settings *settings;
     int depth;                           /* of views inside views */
@@ -230,6 +232,7 @@ struct space {                           /* what one FROM item shows */
 };
 struct scope {
     struct scope *outer;
+    const struct scope *hidden;          /* the same level's FROM items, which only LATERAL would show: for hints */
     struct query *query;
     uint32_t space_count, space_capacity; struct space **spaces;
     struct cte_query **ctes; uint32_t cte_count, cte_capacity;
@@ -248,7 +251,9 @@ void query_add_rel(struct planner *, struct query *, struct rel *);
 enum status scope_column(struct planner *, struct scope *, const struct expr *, struct scalar **out) MUST_CHECK;
 /* Finds t in the scope chain for t.*; */
 struct space *scope_space(struct scope *, const char *schema, const char *name, int *levels);
+/* The errors, with hints at what may have been meant. table NULL: the column's name stood alone. */
 enum status no_such_space(struct planner *, struct scope *, const char *name, int position) MUST_CHECK;
+enum status no_such_column(struct planner *, const struct scope *, const char *table, const char *name, int position) MUST_CHECK;
 void scope_add(struct planner *, struct scope *, struct space *);
 struct space *space_of_rel(struct planner *, struct rel *, const char *alias, const char *schema);
 enum status analyze_from(struct planner *, struct scope *, const struct from_list *, struct from_nodes *) MUST_CHECK;
@@ -283,6 +288,7 @@ enum status analyze_delete(struct planner *, struct scope *, const struct delete
 
 /* ---- unnest.c ---- */
 enum status rewrite_query(struct planner *, struct query *) MUST_CHECK;
+bool query_is_free(struct planner *, const struct query *);   /* mentions it relations of queries further out? */
 
 /* ---- layouts: what the columns of a plan node are, as VARs or expressions ---- */
 struct layout { uint16_t count; struct scalar **items; };

@@ -481,6 +481,12 @@ bool scalar_evaluate(struct planner *p, const struct scalar *s, bool stable_too,
         *out = s->constant;
         return true;
     }
+    if (s->kind == SCALAR_PARAMETER) {
+        p->out->guessed = true;
+        if (!p->parameter_values) return false;
+        *out = p->parameter_values[s->parameter];
+        return true;
+    }
     if (s->kind != SCALAR_CALL || s->call.function->kind != FUNCTION_SCALAR || s->arg_count > 8)
         return false;
     char v = s->call.function->volatility;
@@ -524,7 +530,10 @@ enum status make_call(struct planner *p, const struct function *f, struct scalar
     if (b.result.oid == OID_ANYELEMENT || b.result.oid == OID_ANYARRAY || b.result.oid == OID_ANY || b.result.oid == 0)
         b.result = result;
     if (f->volatility == VOLATILE) p->has_volatile = true;
-    if (!f->parallel_safe) p->parallel_unsafe = true;
+    if (!f->parallel_safe) {
+        p->parallel_unsafe = true;
+        p->unsafe_function = f->name;
+    }
     if (all_const && f->volatility == IMMUTABLE && f->kind == FUNCTION_SCALAR && b.kernel && b.result.oid != OID_RECORD) {
         struct value *values = arena_array(p->arena, struct value, count ? count : 1);
         for (int i = 0; i < count; i++) values[i] = args[i]->constant;

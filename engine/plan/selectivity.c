@@ -107,7 +107,11 @@ static const struct column_statistics *sample_of(struct planner *p, const struct
     if (x->unfit || !x->seen) return NULL;
     x->var = column_behind(p, x->seen, 0);
     const struct column_statistics *st = statistics_of(p, x->var);
-    if (!st || st->common_count + st->bound_count < 10 || rows_of(p, x->var) < 1000 || x->seen->type.oid != st->type.oid) return NULL;
+    if (!st || st->common_count + st->bound_count < 10 || rows_of(p, x->var) < 1000) return NULL;
+    /* varchar is read as text without a cast */
+    uint32_t seen = x->seen->type.oid, kept = st->type.oid;
+    bool same = seen == kept || ((seen == OID_TEXT || seen == OID_VARCHAR) && (kept == OID_TEXT || kept == OID_VARCHAR));
+    if (!same) return NULL;
     return st;
 }
 
@@ -121,6 +125,7 @@ static struct scalar *swap_sample(void *context, struct scalar *s)
 static bool sample_value(struct planner *p, const struct sample *x, const struct column_statistics *st, const struct scalar *s, int i, struct value *out)
 {
     struct scalar *c = scalar_new(p->arena, SCALAR_CONST, st->type, 0);
+    c->type.oid = x->seen->type.oid;
     c->constant = i < st->common_count ? st->common[i] : st->bounds[i - st->common_count];
     struct substituting with = { x->seen, c };
     return scalar_evaluate(p, scalar_map(p->arena, (struct scalar *)(uintptr_t)s, swap_sample, &with), true, out);
@@ -273,6 +278,16 @@ static double eq_unknown(struct planner *p, const struct scalar *var)
     double s = nonnull / fmax(1, distinct);
     if (st && st->common_count && s > st->common_fractions[0]) s = st->common_fractions[0];
     return clamp(s);
+}
+
+/* Does it matter which value a column is compared with? A parameter's is peeked at only then: the plan would be made anew for it. */
+static bool value_matters(struct planner *p, const struct scalar *var, const struct scalar *other)
+{
+    const struct column_statistics *st = statistics_of(p, var);
+    bool is_default;
+    if (other->kind != SCALAR_PARAMETER) return true;
+    if (!st || !st->common_count || unique_column(p->rels[var->var.rel], var->var.column)) return false;
+    return st->common_fractions[0] * distinct_of_var(p, var, &is_default) > 5;
 }
 
 /* Fraction of rows with column < constant (<= when or_equal). */
@@ -506,7 +521,7 @@ double selectivity(struct planner *p, const struct scalar *s)
             return clamp(s->in.negated ? 1 - sum : sum);
         }
         for (int i = 1; i < s->arg_count; i++) {
-            if (var && scalar_evaluate(p, s->args[i], true, &v)) sum += eq_constant(p, var, s->args[i]->type, &v);
+            if (var && value_matters(p, var, s->args[i]) && scalar_evaluate(p, s->args[i], true, &v)) sum += eq_constant(p, var, s->args[i]->type, &v);
             else sum += var ? eq_unknown(p, var) : DEFAULT_EQ;
         }
         return clamp(s->in.negated ? 1 - sum : sum);
@@ -526,7 +541,7 @@ double selectivity(struct planner *p, const struct scalar *s)
                 return DEFAULT_INEQ;
             }
             if (c.cmp == CMP_EQ || c.cmp == CMP_NE) {
-                double e = scalar_evaluate(p, c.other, true, &v) ? eq_constant(p, c.var, c.other->type, &v) : eq_unknown(p, c.var);
+                double e = value_matters(p, c.var, c.other) && scalar_evaluate(p, c.other, true, &v) ? eq_constant(p, c.var, c.other->type, &v) : eq_unknown(p, c.var);
                 const struct column_statistics *st = statistics_of(p, c.var);
                 return clamp(c.cmp == CMP_EQ ? e : 1 - e - (st ? st->null_fraction : 0));
             }

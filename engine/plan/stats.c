@@ -1,7 +1,7 @@
 /* engine/plan/stats.c - ANALYZE: a sample of a table's rows, and what it says about each column.
  *
- * The sample is 300 rows for each unit of the statistics target, PostgreSQL's rule, taken from whole pages spread
- * evenly (with a jitter from a fixed seed) over the table, all visible rows of a page. The number of distinct values is
+ * The sample is 300 rows for each unit of the statistics target, PostgreSQL's rule, from as many pages spread evenly (with a
+ * jitter from a fixed seed) over the table; where there are fewer pages, a few rows of each. The number of distinct values is
  * Haas and Stokes' estimate from how many values were met just once; a value is a common one when it is clearly more frequent than
  * the average; the rest make the histogram. */
 #include <math.h>
@@ -28,21 +28,26 @@ static struct value value_of(struct sql_type type, const struct vector *v, size_
     return value;
 }
 
+/* Rows of a page, each drawn with the same chance: `share` of them in the mean. Not just as many of each page: rows that stand together are often alike,
+ * and if two of a page never met, values would look rarer than they are. */
 static enum status sample_page(const struct table *t, struct page_ref *ref, const struct snapshot *snapshot, struct arena *arena, struct arena *scratch, struct sampled *columns,
-                               uint32_t capacity, uint64_t *rows, struct heap_look *look, struct varlen *space)
+                               double share, uint32_t room, uint64_t *seed, uint64_t *rows, struct heap_look *look, struct varlen *space, row_pos *selection)
 {
     enum status status = heap_page_look(&t->heap, snapshot, ref, look);
     if (status) return status;
-    uint16_t count = look->visible_count;
+    uint16_t visible = look->visible_count, count = 0;
+    *rows += visible;
+    double chance = visible ? share / visible : 0;
+    for (uint16_t at = 0; at < visible && count < room; at++)
+        if (chance >= 1 || (double)(random_next(seed) >> 11) * 0x1p-53 < chance * 0.98) selection[count++] = look->all_visible ? at : look->selection[at];
     if (!count) return STATUS_OK;
-    const row_pos *selection = look->all_visible ? NULL : look->selection;
     for (int c = 0; c < t->column_count && !status; c++) {
         if (t->columns[c].dropped) continue;
         struct sampled *s = &columns[c];
         struct vector v;
         status = heap_page_column(&t->heap, ref, look, (uint16_t)c, selection, count, space, scratch, &v);
-        for (uint16_t i = 0; !status && i < count && s->rows < capacity; i++) {
-            size_t at = selection ? selection[i] : i;
+        for (uint16_t i = 0; !status && i < count; i++) {
+            size_t at = selection[i];
             s->rows++;
             if (vector_null(&v, at)) {
                 s->nulls++;
@@ -63,7 +68,6 @@ static enum status sample_page(const struct table *t, struct page_ref *ref, cons
         }
         arena_reset(scratch);
     }
-    *rows += count;
     return status;
 }
 
@@ -198,13 +202,14 @@ enum status stats_gather(struct session *session, struct arena *arena, const str
     }
     struct heap_look *look = arena_new(work, struct heap_look);
     struct varlen *space = arena_array(work, struct varlen, PAX_MAX_SLOTS);
+    row_pos *selection = arena_array(work, row_pos, PAX_MAX_SLOTS);
     const struct snapshot *snapshot = session_snapshot(session);
     struct pool *pool = session_store(session)->pool;
-    /* enough pages for the sample, at an even distance */
-    uint32_t wanted = pages < 300 ? pages : (uint32_t)fmin(pages, fmax(300, capacity / 20.0));
+    /* as many pages as rows, at an even distance: neighbours are often alike, and would make values look more common than they are */
+    uint32_t wanted = pages < capacity ? pages : capacity;
     uint64_t rows = 0, seed = t->oid;
     uint32_t read = 0;
-    uint64_t taken = 0;
+    uint32_t taken = 0;
     for (uint32_t i = 0; i < wanted && !status; i++) {
         uint64_t from = (uint64_t)i * pages / wanted, to = (uint64_t)(i + 1) * pages / wanted;
         uint32_t page = (uint32_t)(from + (to > from + 1 ? random_next(&seed) % (to - from) : 0));
@@ -212,14 +217,12 @@ enum status stats_gather(struct session *session, struct arena *arena, const str
         struct page_ref ref;
         status = pool_pin(pool, (page_id){ t->heap.file, page }, RANK_HEAP, 0, &ref);
         if (status) break;
-        /* an even share of what a page has, so that the sample reaches the end of the table */
-        uint64_t share = (uint64_t)capacity * (i + 1) / wanted;
-        status = sample_page(t, &ref, snapshot, work, scratch, columns, (uint32_t)share, &rows, look, space);
+        status = sample_page(t, &ref, snapshot, work, scratch, columns, (double)capacity / wanted, capacity - taken, &seed, &rows, look, space, selection);
+        for (int c = 0; c < t->column_count; c++)
+            if (!t->columns[c].dropped) taken = columns[c].rows;
         pool_release(&ref);
         read++;
-        taken = share;
     }
-    (void)taken;
     if (!status) {
         out->rows = read ? floor((double)rows / read * pages + 0.5) : 0;
         for (int c = 0; c < t->column_count; c++) {

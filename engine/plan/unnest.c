@@ -10,6 +10,7 @@
  * UPDATE and DELETE keep their subqueries in WHERE: a row that had to be waited for is judged again by the whole of WHERE. */
 #include <string.h>
 
+#include "base/plant.h"
 #include "engine/plan/query.h"
 
 #define TRY(x) do { enum status s_ = (x); if (s_) return s_; } while (0)
@@ -43,7 +44,7 @@ static void defined_in(struct planner *p, const struct query *q, struct relset *
 static bool visit_free(void *context, const struct scalar *s) { return s->kind == SCALAR_VAR && !relset_has(context, s->var.rel); }
 static bool scalar_is_free(struct relset *defined, const struct scalar *s) { return scalar_walk(s, visit_free, defined); }
 
-static bool query_is_free(struct planner *p, const struct query *q)
+bool query_is_free(struct planner *p, const struct query *q)
 {
     struct relset defined = relset_new(p);
     defined_in(p, q, &defined);
@@ -530,7 +531,7 @@ static enum status unnest_in(struct planner *p, struct query *q, struct scalar *
         scalars_add(p->arena, &on, equal);
     }
     *done = true;
-    return add_semi(p, q, negated ? PLAN_ANTI_NULL : PLAN_SEMI, rel_node(p, r), on);
+    return add_semi(p, q, !negated ? PLAN_SEMI : PLANT(NOT_IN_AS_ANTI) ? PLAN_ANTI : PLAN_ANTI_NULL, rel_node(p, r), on);
 }
 
 /* Is the value null whenever the aggregates in it are (over no rows)? count() isn't null over no rows. */

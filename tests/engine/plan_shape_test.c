@@ -118,6 +118,132 @@ Test(plan_shape, conditions_on_a_group_key_move_below_the_grouping)
              "HashAggregate\n  Group Key: k\n  ->  Bitmap Heap Scan on big\n        Recheck Cond: (k = 3)\n        ->  Bitmap Index Scan on big_k\n              Index Cond: (k = 3)\n");
 }
 
+/* ---- equalities ---- */
+
+Test(plan_shape, equal_columns_form_a_class_and_any_two_of_them_may_join)
+{
+    /* s1.id = b.id AND b.id = s2.id: the small ones join each other first */
+    explains("select count(*) from small s1, big b, small s2 where s1.id = b.id and b.id = s2.id and s1.name <> s2.name",
+             "Aggregate\n  ->  Nested Loop\n        ->  Hash Join\n              Hash Cond: (s2.id = s1.id)\n              Join Filter: (s1.name <> s2.name)\n              ->  Seq Scan on small s2\n"
+             "              ->  Hash\n                    ->  Seq Scan on small s1\n        ->  Index Scan using big_pkey on big b\n              Index Cond: (id = s1.id)\n");
+}
+
+Test(plan_shape, a_constant_reaches_all_members_of_a_class)
+{
+    explains("select 1 from small s1, big b, small s2 where s1.id = b.id and b.id = s2.id and s2.id = 3",
+             "Nested Loop\n  ->  Nested Loop\n        ->  Seq Scan on small s2\n              Filter: (id = 3)\n        ->  Index Scan using big_pkey on big b\n              Index Cond: (id = 3)\n"
+             "  ->  Seq Scan on small s1\n        Filter: (id = 3)\n");
+}
+
+Test(plan_shape, what_an_outer_join_may_null_is_in_no_class)
+{
+    run("explain (costs off) select count(*) from small s left join big b on b.id = s.id, small t where t.id = coalesce(b.id, 1) and s.id = t.id");
+    cr_assert(strstr(output, "Left Join") && strstr(output, "COALESCE"), "%s", output);
+}
+
+/* ---- estimates: that what is estimated is near what there is ---- */
+
+static double estimated(const char *sql)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "explain %s", sql);
+    run(text);
+    const char *rows = strstr(output, "rows=");
+    cr_assert(rows, "%s", output);
+    return atof(rows + 5);
+}
+
+Test(plan_shape, estimates_are_near_the_truth)
+{
+    run("create table e (a int, k int, d date, t text); insert into e select g, g % 100, date '2020-01-01' + g % 1000, 'kind' || g % 10 || '-' || g from generate_series(1, 50000) g; analyze e");
+    const struct { const char *sql; double truth; } cases[] = {
+        { "select * from e where a % 7 = 3", 50000.0 / 7 },
+        { "select * from e where extract(year from d) = 2021", 50000 * 0.365 },
+        { "select * from e where t like '%9-%'", 5000 },
+        { "select * from e where t like 'kind7%'", 5000 },
+        { "select * from e where substr(t, 1, 5) in ('kind1', 'kind2')", 10000 },
+        { "select * from e where a between 10001 and 20000", 10000 },
+        { "select * from e where k = 5 or k = 6", 1000 },
+        { "select substr(t, 1, 5) from e group by 1", 10 },
+        { "select a % 12 from e group by 1", 12 },
+        { "select extract(year from d) from e group by 1", 3 },
+        { "select * from e x join e y on x.a = y.a", 50000 },
+        { "select * from e x join e y on x.k = y.k and x.a < 501", 500 * 500 },
+        { "select * from e x where exists (select 1 from e y where y.a = x.a and y.k < 50)", 25000 },
+        { "select * from e x where not exists (select 1 from e y where y.k = x.k)", 1 },
+        { "select * from e x where k in (select id from small)", 5000 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double rows = estimated(cases[i].sql);
+        cr_assert(rows <= cases[i].truth * 3 + 100 && rows >= cases[i].truth / 3 - 100, "%s: %.0f rows, there are %.0f\n%s", cases[i].sql, rows, cases[i].truth, output);
+    }
+}
+
+/* ---- several indexes ---- */
+
+Test(plan_shape, an_or_of_indexed_columns_is_a_bitmap)
+{
+    explains("select v from big where id = 7 or k = 3",
+             "Bitmap Heap Scan on big\n  Recheck Cond: ((id = 7) OR (k = 3))\n  ->  BitmapOr\n        ->  Bitmap Index Scan on big_pkey\n              Index Cond: (id = 7)\n"
+             "        ->  Bitmap Index Scan on big_k\n              Index Cond: (k = 3)\n");
+    run("set enable_bitmapscan = off");
+    explains("select v from big where id = 7 or k = 3", "Seq Scan on big\n  Filter: ((id = 7) OR (k = 3))\n");
+    run("reset enable_bitmapscan");
+}
+
+/* ---- long lists ---- */
+
+Test(plan_shape, a_hundred_tables_are_planned_at_once)
+{
+    char *sql = malloc(20000);
+    size_t n = (size_t)sprintf(sql, "explain select count(*) from small t0");
+    for (int i = 1; i < 100; i++) n += (size_t)sprintf(sql + n, ", small t%d", i);
+    for (int i = 1; i < 100; i++) n += (size_t)sprintf(sql + n, "%s t%d.id = t%d.id", i == 1 ? " where" : " and", i - 1, i);
+    run(sql);
+    int joins = 0;
+    for (const char *at = output; (at = strstr(at, "Hash Join")); at++) joins++;
+    cr_assert_eq(joins, 99, "%d joins\n%s", joins, output);
+    n = (size_t)sprintf(sql, "select count(*) from small t0");
+    for (int i = 1; i < 130; i++) n += (size_t)sprintf(sql + n, ", small t%d", i);
+    cr_assert_neq(session_query(session, sql, n), STATUS_OK);
+    free(sql);
+}
+
+/* ---- prepared statements ---- */
+
+Test(plan_shape, a_range_of_parameters_is_planned_for_their_values_five_times)
+{
+    run("prepare few as select count(v) from big where id between $1 and $2; execute few(1, 5)");
+    run("explain (costs off) execute few(1, 5)");
+    cr_assert(strstr(output, "Index Scan using big_pkey"), "%s", output);
+    for (int i = 0; i < 4; i++) run("execute few(1, 20000)");
+    run("explain (costs off) execute few(1, 5)");
+    cr_assert(strstr(output, "Seq Scan on big"), "%s", output);
+    run("execute few(1, 5)");            /* the sixth: the plan is kept */
+    run("explain (costs off) execute few(1, 5)");
+    cr_assert(strstr(output, "Seq Scan on big"), "%s", output);
+    run("set plan_cache_mode = force_custom_plan; execute few(1, 5)");
+    run("explain (costs off) execute few(1, 5)");
+    cr_assert(strstr(output, "Index Scan using big_pkey"), "%s", output);
+}
+
+/* ---- EXPLAIN ---- */
+
+Test(plan_shape, json_says_what_the_text_says)
+{
+    run("explain (costs off, format json) select s.name from small s left join big b on b.k = s.id where b.v > 'x' or b.v is null order by 1");
+    const char *const parts[] = { "\"Node Type\": \"Sort\"", "\"Sort Key\": [\"s.name\"]", "\"Node Type\": \"Hash Join\"", "\"Join Type\": \"Right\"", "\"Hash Cond\": \"(b.k = s.id)\"",
+                                  "\"Parent Relationship\": \"Inner\"", "\"Relation Name\": \"big\"", "\"Alias\": \"b\"" };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) cr_assert(strstr(output, parts[i]), "no %s in\n%s", parts[i], output);
+}
+
+Test(plan_shape, a_serial_plan_says_why)
+{
+    run("explain (verbose) select count(*) from big");
+    cr_assert(strstr(output, "Serial Reason: \"big\" is smaller than min_parallel_table_scan_size"), "%s", output);
+    run("explain (verbose) delete from big");
+    cr_assert(strstr(output, "Serial Reason: the statement does more than read"), "%s", output);
+}
+
 Test(plan_shape, errors_say_what_postgresql_says)
 {
     const char *const cases[][2] = {

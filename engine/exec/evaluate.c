@@ -254,14 +254,18 @@ static uint16_t where_all(enum step_kind kind, const uint8_t *value, const uint8
 }
 
 #define WHERE_SOME(test) \
-    for (uint16_t k = 0; k < count; k++) { \
-        uint16_t i = rows[k]; \
-        bool hit = (test); \
-        yes[n] = i; n = (uint16_t)(n + hit); \
-        if (no) \
-            no[m] = i; \
-        m = (uint16_t)(m + !hit); \
-    }
+    if (no) \
+        for (uint16_t k = 0; k < count; k++) { \
+            uint16_t i = rows[k]; \
+            bool hit = (test); \
+            yes[n] = i; n = (uint16_t)(n + hit); \
+            no[m] = i; m = (uint16_t)(m + !hit); \
+        } \
+    else \
+        for (uint16_t k = 0; k < count; k++) { \
+            uint16_t i = rows[k]; \
+            yes[n] = i; n = (uint16_t)(n + ((test) != 0)); \
+        }
 static uint16_t where_some(enum step_kind kind, const uint8_t *value, const uint8_t *nulls, const row_pos *rows, uint16_t count, row_pos *yes, row_pos *no, uint16_t *no_count)
 {
     uint16_t n = 0, m = 0;
@@ -428,12 +432,39 @@ static void step_distinct(struct evaluation *e, const struct step *step, const s
         r[i] = same_value(step->arg_types[0], a, i, b, i) == negated;
 }
 
-static bool in_set_has(const struct in_set *set, const struct vector *v, size_t at)
+static void in_constants(const struct step *step, const struct vector *v, struct vector *out, struct made *m, const struct selection *sel)
 {
-    for (uint32_t slot = (uint32_t)type_hash(set->type, v, at) & set->mask; set->slots[slot] >= 0; slot = (slot + 1) & set->mask)
-        if (type_compare(set->type, v, at, &set->values, (size_t)set->slots[slot]) == 0)
-            return true;
-    return false;
+    const struct in_set *set = step->in_set;
+    bool negated = step->scalar->in.negated, unknown = in_set_has_null(set);
+    uint8_t *r = out->values;
+    in_set_mark(set, v, sel->rows, sel->count, r);
+    for (EACH(sel, i)) {
+        if (v->nulls || unknown) {
+            m->nulls[i] = vector_null(v, i) || (unknown && !r[i]);
+            m->nulls_dirty |= m->nulls[i];
+        }
+        r[i] = (uint8_t)(r[i] ^ negated);
+    }
+}
+
+static void in_values(struct evaluation *e, const struct step *step, const struct vector *v, struct vector *out, struct made *m, const struct selection *sel)
+{
+    bool negated = step->scalar->in.negated;
+    for (EACH(sel, i)) {
+        bool found = false, unknown = vector_null(v, i);
+        for (uint32_t a = 1; a < step->arg_count && !found && !vector_null(v, i); a++) {
+            const struct vector *item = &e->registers[step->args[a]];
+            if (vector_null(item, i))
+                unknown = true;
+            else
+                found = type_compare(step->arg_types[0], v, vector_at(v, i), item, vector_at(item, i)) == 0;
+        }
+        ((uint8_t *)out->values)[i] = found != negated;
+        if (!found && unknown) {
+            m->nulls[i] = 1;
+            m->nulls_dirty = true;
+        }
+    }
 }
 
 static void step_in_list(struct evaluation *e, const struct step *step, const struct selection *sel)
@@ -441,31 +472,10 @@ static void step_in_list(struct evaluation *e, const struct step *step, const st
     const struct vector *v = &e->registers[step->args[0]];
     struct vector *out = make_room(e, step->out, e->row_count);
     struct made *m = &e->made[step->out];
-    uint8_t *r = out->values;
-    bool negated = step->scalar->in.negated;
-    for (EACH(sel, i)) {
-        bool found = false, null = vector_null(v, i);
-        size_t at = vector_at(v, i);
-        if (!null && step->in_set) {
-            found = in_set_has(step->in_set, v, at);
-            null = !found && step->in_set->has_null;
-        } else if (!null) {
-            bool unknown = false;
-            for (uint32_t a = 1; a < step->arg_count && !found; a++) {
-                const struct vector *item = &e->registers[step->args[a]];
-                if (vector_null(item, i))
-                    unknown = true;
-                else
-                    found = type_compare(step->arg_types[0], v, at, item, vector_at(item, i)) == 0;
-            }
-            null = !found && unknown;
-        }
-        r[i] = found != negated;
-        if (null) {
-            m->nulls[i] = 1;
-            m->nulls_dirty = true;
-        }
-    }
+    if (step->in_set)
+        in_constants(step, v, out, m, sel);
+    else
+        in_values(e, step, v, out, m, sel);
     if (!m->nulls_dirty)
         out->nulls = NULL;
 }

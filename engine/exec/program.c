@@ -6,7 +6,6 @@
  * that CASE ruled out). A step whose selection is empty is skipped; registers hold rubbish on rows that aren't
  * selected, and nobody looks there. */
 #include "engine/exec/program_private.h"
-#include "base/hash.h"
 #include "engine/types/processor.h"
 #include "parser/tree.h"
 
@@ -173,48 +172,6 @@ static enum status compile_coalesce(struct compiler *c, struct scalar *s, uint32
         }
     }
     return status;
-}
-
-/* The constants of an IN list in a hash set; integers of a narrow range in a bitmap. */
-static struct in_set *in_set_make(struct arena *arena, const struct scalar *s)
-{
-    if (s->arg_count < 4)
-        return NULL;
-    for (int32_t i = 1; i < s->arg_count; i++)
-        if (s->args[i]->kind != SCALAR_CONST)
-            return NULL;
-    struct sql_type type = s->args[0]->type;
-    if (type.width != s->args[1]->type.width || type.scale != s->args[1]->type.scale)
-        return NULL;
-    struct in_set *set = arena_new(arena, struct in_set);
-    set->type = type;
-    vector_make(&set->values, arena, type.width, s->arg_count);
-    uint32_t size = 16;
-    while (size < s->arg_count * 2u)
-        size *= 2;
-    set->mask = size - 1;
-    set->slots = arena_alloc(arena, size * sizeof *set->slots);
-    memset(set->slots, 0xff, size * sizeof *set->slots);
-    for (int32_t i = 1; i < s->arg_count; i++) {
-        if (s->args[i]->constant.null) {
-            set->has_null = true;
-            continue;
-        }
-        uint32_t at = set->count;
-        set->values.nulls[at] = 0;
-        value_put(type, &s->args[i]->constant, &set->values, at);
-        uint32_t slot = (uint32_t)type_hash(type, &set->values, at) & set->mask;
-        bool twice = false;
-        for (; set->slots[slot] >= 0; slot = (slot + 1) & set->mask)
-            if (type_compare(type, &set->values, (size_t)set->slots[slot], &set->values, at) == 0)
-                twice = true;
-        if (twice)
-            continue;
-        set->slots[slot] = (int32_t)at;
-        set->count++;
-    }
-    set->values.nulls = NULL;
-    return set;
 }
 
 static enum status compile(struct compiler *c, struct scalar *s, uint32_t sel, uint32_t *out)

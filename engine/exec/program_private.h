@@ -52,8 +52,12 @@ struct program {
     bool reads_outer;
 };
 
-/* A hash set of the constants of an IN list (in_set.c keeps nothing else). */
-struct in_set { uint32_t mask; int32_t *slots; struct vector values; uint32_t count; bool has_null; struct sql_type type; bool *bitmap; int64_t bitmap_low; uint32_t bitmap_count; };
+/* in_set.c: the constants of an IN list, in the form that is asked fastest. */
+struct in_set;
+struct in_set *in_set_make(struct arena *, const struct scalar *);       /* NULL: not all are constants of the operand's form */
+bool        in_set_has_null(const struct in_set *);
+/* found[i] = is v's value i in the set, for the given rows (NULL: 0 .. count-1) that aren't null. */
+void        in_set_mark(const struct in_set *, const struct vector *v, const row_pos *rows, uint16_t count, uint8_t *found);
 
 struct selection { const row_pos *rows; uint16_t count; row_pos *space; uint16_t capacity; };
 struct made { void *values; uint8_t *nulls; uint32_t capacity; bool nulls_dirty; };

@@ -7,6 +7,7 @@
  *
  * Bounds are taken anew each time the scan starts (outer values change). */
 #include "engine/exec/scan_zone.h"
+#include "engine/types/datetime.h"
 
 /* A comparison turned so that the column stands on the left. */
 enum relation { LESS, LESS_EQUAL, EQUAL, GREATER_EQUAL, GREATER, NO_RELATION };
@@ -74,14 +75,15 @@ static bool add_test(struct scan_zones *z, const struct plan *plan, const struct
     if (column->kind != SCALAR_COLUMN || !constant(value) || relation_of(s, turned) == NO_RELATION || plan->columns[column->column] == 0xFFFF)
         return false;
     enum kin kin = kin_of(column->type);
-    if (kin == KIN_NONE || kin != kin_of(value->type) || (kin == KIN_DECIMAL && value->type.scale > column->type.scale))
+    bool day = kin == KIN_DATE && kin_of(value->type) == KIN_TIMESTAMP;      /* column < date '…' + interval '…' */
+    if (kin == KIN_NONE || (kin != kin_of(value->type) && !day) || (kin == KIN_DECIMAL && value->type.scale > column->type.scale))
         return false;
     struct scan_zone_source *source = &z->sources[z->count];
     struct zone_test *test = &z->tests[z->count];
     *test = (struct zone_test){.column = plan->columns[column->column], .order = kin == KIN_FLOAT ? ZONE_FLOAT : ZONE_INTEGER};
     if (!zone_track(z->map, test->column, &test->slot))
         return false;
-    *source = (struct scan_zone_source){.comparison = s, .value = value, .turned = turned, .scale_up = kin == KIN_DECIMAL ? column->type.scale - value->type.scale : 0};
+    *source = (struct scan_zone_source){.comparison = s, .value = value, .turned = turned, .day = day, .scale_up = kin == KIN_DECIMAL ? column->type.scale - value->type.scale : 0};
     z->count++;
     return true;
 }
@@ -124,6 +126,23 @@ static bool value_of(const struct run *run, const struct scan_zone_source *sourc
     return true;
 }
 
+/* A timestamp becomes a day, and the comparison one of days. False: one that no day equals. */
+static bool day_of(int64_t *v, enum relation *relation)
+{
+    int64_t day = *v / US_DAY - (*v % US_DAY < 0);
+    bool midnight = *v % US_DAY == 0;
+    if (!TIMESTAMP_FINITE(*v))
+        day = *v == TIMESTAMP_INFINITY ? DATE_INFINITY : DATE_NEGATIVE_INFINITY;
+    else if (!midnight && *relation == LESS)
+        *relation = LESS_EQUAL;
+    else if (!midnight && *relation == GREATER_EQUAL)
+        *relation = GREATER;
+    else if (!midnight && *relation == EQUAL)
+        return false;
+    *v = day;
+    return true;
+}
+
 void scan_zones_bind(struct scan_zones *z, const struct run *run)
 {
     for (uint32_t t = 0; t < z->own; t++) {
@@ -132,7 +151,8 @@ void scan_zones_bind(struct scan_zones *z, const struct run *run)
         int64_t v;
         test->low = INT64_MIN;
         test->high = INT64_MAX;
-        if (!value_of(run, source, &v)) {
+        enum relation relation = relation_of(source->comparison, source->turned);
+        if (!value_of(run, source, &v) || (source->day && !day_of(&v, &relation))) {
             test->low = INT64_MAX;           /* a comparison with null: no row */
             test->high = INT64_MIN;
             continue;
@@ -144,7 +164,7 @@ void scan_zones_bind(struct scan_zones *z, const struct run *run)
             z->decide = false;
             continue;
         }
-        switch (relation_of(source->comparison, source->turned)) {
+        switch (relation) {
         case LESS:          test->high = v == INT64_MIN ? v : v - 1; test->low = v == INT64_MIN ? INT64_MAX : INT64_MIN; break;
         case LESS_EQUAL:    test->high = v; break;
         case EQUAL:         test->low = test->high = v; break;

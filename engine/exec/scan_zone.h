@@ -20,6 +20,7 @@ struct scan_zones {
     struct scan_zone_source {
         const struct scalar *comparison, *value;
         bool turned;                     /* the value stands on the left */
+        bool day;                        /* a date against a timestamp */
         int16_t scale_up;                /* decimals: digits that the column has more */
     } sources[SCAN_ZONE_TESTS];
 };

@@ -4,6 +4,7 @@
  * Numerics pick their loop when they are bound: both DEC64 or both DEC128 of one scale compare as integers. */
 #include "base/plant.h"
 #include "engine/types/kernel.h"
+#include "engine/types/processor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ COMPARE(xideq4, uint64_t, int32_t, a == (uint64_t)b)
 
 /* From an order function of two rows. */
 #define ORDERED(P, A, ORDER) \
-    KERNEL2(k_##P##eq, A, A, uint8_t, r = (ORDER) == 0) KERNEL2(k_##P##ne, A, A, uint8_t, r = (ORDER) != 0) \
+    KERNEL2(k_##P##eq, A, A, uint8_t, r = (ORDER) == 0) KERNEL2(k_##P##ne, A, A, uint8_t, r = (ORDER) != 0) UNEQUAL(P, A, ORDER)
+#define UNEQUAL(P, A, ORDER) \
     KERNEL2(k_##P##lt, A, A, uint8_t, r = (ORDER) < 0) KERNEL2(k_##P##le, A, A, uint8_t, r = (ORDER) <= 0) \
     KERNEL2(k_##P##gt, A, A, uint8_t, r = (ORDER) > 0) KERNEL2(k_##P##ge, A, A, uint8_t, r = (ORDER) >= 0) \
     KERNEL2(k_##P##cmp, A, A, int32_t, r = (ORDER))
@@ -35,7 +37,21 @@ ORDERED(interval_, struct interval, span_order(a, b))
 ORDERED(array_, struct varlen, array_compare(a, b))
 ORDERED(oidvector, struct varlen, array_compare(a, b))
 static inline int bpchar_order(struct varlen a, struct varlen b) { return varlen_compare(bpchar_trim(a), bpchar_trim(b)); }
-ORDERED(bpchar, struct varlen, bpchar_order(a, b))
+/* Blanks at the end don't count: what the longer one has more of must be blanks. */
+static inline bool bpchar_same(struct varlen a, struct varlen b)
+{
+    uint32_t shorter = a.length < b.length ? a.length : b.length;
+    if (shorter && (*a.bytes != *b.bytes || memcmp(a.bytes, b.bytes, shorter) != 0))
+        return false;
+    const struct varlen longer = a.length > b.length ? a : b;
+    for (uint32_t i = shorter; i < longer.length; i++)
+        if (longer.bytes[i] != ' ')
+            return false;
+    return true;
+}
+KERNEL2(k_bpchareq, struct varlen, struct varlen, uint8_t, r = bpchar_same(a, b))
+KERNEL2(k_bpcharne, struct varlen, struct varlen, uint8_t, r = !bpchar_same(a, b))
+UNEQUAL(bpchar, struct varlen, bpchar_order(a, b))
 ORDERED(bytea, struct varlen, varlen_compare(a, b))
 
 static inline bool same_bytes(struct varlen a, struct varlen b) { return a.length == b.length && !memcmp(a.bytes, b.bytes, a.length); }
@@ -62,7 +78,31 @@ static int64_t zoned(int64_t local) { return TIMESTAMP_FINITE(local) && local < 
 #define MIXED2(LEFT, RIGHT, A, B, X, Y) \
     KERNEL2(k_##LEFT##_eq_##RIGHT, A, B, uint8_t, r = X == Y) KERNEL2(k_##LEFT##_ne_##RIGHT, A, B, uint8_t, r = X != Y) KERNEL2(k_##LEFT##_lt_##RIGHT, A, B, uint8_t, r = X < Y) \
     KERNEL2(k_##LEFT##_le_##RIGHT, A, B, uint8_t, r = X <= Y) KERNEL2(k_##LEFT##_gt_##RIGHT, A, B, uint8_t, r = X > Y) KERNEL2(k_##LEFT##_ge_##RIGHT, A, B, uint8_t, r = X >= Y)
-MIXED2(date, timestamp, int32_t, int64_t, date_timestamp(a), b)
+/* Dates against one timestamp: the first day that isn't before it, and the first behind it. */
+static void days_of(int64_t t, int64_t *at, int64_t *behind)
+{
+    int64_t day = t / US_DAY - (t % US_DAY < 0);
+    *at = t == TIMESTAMP_INFINITY ? DATE_INFINITY : t == TIMESTAMP_NEGATIVE_INFINITY ? DATE_NEGATIVE_INFINITY : day + (t % US_DAY != 0);
+    *behind = TIMESTAMP_FINITE(t) ? day + 1 : *at + 1;
+}
+#define DATE_TIMESTAMP(OP, SYMBOL, LOW, HIGH, INSIDE) \
+    static KERNEL2(date_##OP##_timestamps, int32_t, int64_t, uint8_t, r = date_timestamp(a) SYMBOL b) \
+    enum status k_date_##OP##_timestamp(struct kernel_call *c) \
+    { \
+        int64_t at, behind; \
+        if (!c->count || c->args[0].constant || !c->args[1].constant) \
+            return date_##OP##_timestamps(c); \
+        days_of(*(const int64_t *)c->args[1].values, &at, &behind); \
+        const int64_t low = (LOW), high = (HIGH); \
+        VECTOR_LOOP1(int32_t, uint8_t, out_[i] = ((a >= low) & (a < high)) == (INSIDE)); \
+        return STATUS_OK; \
+    }
+DATE_TIMESTAMP(eq, ==, at, behind, 1)
+DATE_TIMESTAMP(ne, !=, at, behind, 0)
+DATE_TIMESTAMP(lt, <, INT64_MIN, at, 1)
+DATE_TIMESTAMP(le, <=, INT64_MIN, behind, 1)
+DATE_TIMESTAMP(gt, >, INT64_MIN, behind, 0)
+DATE_TIMESTAMP(ge, >=, INT64_MIN, at, 0)
 MIXED2(timestamp, date, int64_t, int32_t, a, date_timestamp(b))
 MIXED2(date, timestamptz, int32_t, int64_t, zoned(date_timestamp(a)), b)
 MIXED2(timestamptz, date, int64_t, int32_t, a, zoned(date_timestamp(b)))
@@ -81,9 +121,10 @@ NAMES(name, )
 
 /* Both sides brought to one scale: each multiplied by a power of ten known at bind. */
 struct scales { int64_t a, b; __int128 wide_a, wide_b; int scale_a, scale_b; };
+struct scaled { int64_t value; kernel_fn kernel; };
 
 #define DEC_COMPARES(OPNAME, OP) \
-    static enum status dec64_same_##OPNAME(struct kernel_call *c) { VECTOR_LOOP2(int64_t, int64_t, uint8_t, out_[i] = a OP b); return STATUS_OK; } \
+    enum status k_int8##OPNAME(struct kernel_call *);       /* kernels_fixed.h: of one scale they are integers */ \
     static enum status dec64_##OPNAME(struct kernel_call *c) \
     { \
         const struct scales *s = c->data; \
@@ -108,6 +149,15 @@ struct scales { int64_t a, b; __int128 wide_a, wide_b; int scale_a, scale_b; };
         } \
         return STATUS_OK; \
     } \
+    /* Against a constant that has fewer digits: it was given as many when it was bound. */ \
+    static enum status dec64_constant_##OPNAME(struct kernel_call *c) \
+    { \
+        const struct scaled *s = c->data; \
+        struct vector args[2] = {c->args[0], {.values = (void *)(uintptr_t)&s->value, .width = 8, .constant = true}}; \
+        struct kernel_call call = *c; \
+        call.args = args; \
+        return s->kernel(&call); \
+    } \
     enum status b_numeric_##OPNAME(struct function_bind *f) \
     { \
         struct sql_type a = f->arg_types[0], b = f->arg_types[1]; \
@@ -115,9 +165,15 @@ struct scales { int64_t a, b; __int128 wide_a, wide_b; int scale_a, scale_b; };
         f->kernel = general_##OPNAME; \
         if (a.width == 8 && b.width == 8) { \
             int shift = a.scale - b.scale; \
+            struct scaled *scaled = arena_new(f->arena, struct scaled); \
             if (!shift) \
-                f->kernel = dec64_same_##OPNAME; \
-            else { \
+                f->kernel = k_int8##OPNAME; \
+            else if (shift > 0 && f->constants && f->constants[1] && !f->constants[1]->null && f->constants[1]->i8 != DEC64_NAN && \
+                     !__builtin_mul_overflow(f->constants[1]->i8, pow10_64[shift], &scaled->value) && scaled->value != DEC64_NAN) { \
+                scaled->kernel = kernel_choose(k_int8##OPNAME); \
+                f->data = scaled; \
+                f->kernel = dec64_constant_##OPNAME; \
+            } else { \
                 struct scales *s = arena_new(f->arena, struct scales); \
                 s->a = shift < 0 ? pow10_64[-shift] : 1; \
                 s->b = shift > 0 ? pow10_64[shift] : 1; \

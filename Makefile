@@ -140,7 +140,7 @@ test-switches:                    ## the same tests under each latch setting off
 
 tsan:                             ## stress programs, pgbench and mixed SQL under ThreadSanitizer
 	@base/packages.sh test
-	@+$(MAKE) --no-print-directory -s -j2 CC=clang MODE=tsan BUILD=build-tsan all stress
+	@+$(MAKE) --no-print-directory -s -j2 CC=clang MODE=tsan BUILD=build-tsan all stress build-tsan/small/crabtree
 	@BUILD=build-tsan tests/tsan.sh
 
 tsan-soak:                        ## storms and mixed SQL under ThreadSanitizer and every latch setting in turn: MINUTES= (20), SEED=

@@ -73,3 +73,7 @@ reports "server"
 if [ $status = 0 ] || [ $status = 66 ]; then ok "tsan: the server ends well"; else bad "tsan: the server ended with status $status"; tail -n 5 "$server_log"; fi
 attempt "tsan: stopped sessions" env SERVER="$SERVER" tests/server/step.sh
 reports "stopped sessions"
+sed "s#/crabtree \"#/small/crabtree \"#" "$SERVER" >"$scratch/small_server"
+chmod +x "$scratch/small_server"
+attempt "tsan: errors, cancels and spills in parallel queries" env SMALL_SERVER="$scratch/small_server" tests/engine/errors.sh
+reports "errors, cancels and spills in parallel queries"

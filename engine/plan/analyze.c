@@ -157,20 +157,6 @@ static struct scalar *whole_row(struct planner *p, const struct space *space, in
     return row;
 }
 
-enum status no_such_space(struct planner *p, struct scope *scope, const char *name, int position)
-{
-    for (struct scope *s = scope; s; s = s->outer)
-        for (uint32_t i = 0; i < s->space_count; i++) {
-            const struct space *space = s->spaces[i];
-            if (space->rel && space->rel->table && space->alias && strcmp(space->rel->table->name, name) == 0) {
-                enum status status = fail_at(p, position, STATUS_UNDEFINED_TABLE, "invalid reference to FROM-clause entry for table \"%s\"", name);
-                error_hint("Perhaps you meant to reference the table alias \"%s\".", space->alias);
-                return status;
-            }
-        }
-    return fail_at(p, position, STATUS_UNDEFINED_TABLE, "missing FROM-clause entry for table \"%s\"", name);
-}
-
 enum status scope_column(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
 {
     int count = e->column.count;
@@ -211,9 +197,11 @@ enum status scope_column(struct planner *p, struct scope *scope, const struct ex
             *out = whole_row(p, row, e->position);
             return STATUS_OK;
         }
-        return fail_at(p, e->position, STATUS_UNDEFINED_COLUMN, "column \"%s\" does not exist", name);
+        return no_such_column(p, scope, NULL, name, e->position);
     }
     if (count > 4) return fail_at(p, e->position, STATUS_SYNTAX, "improper qualified name (too many dotted names)");
+    if (count == 4 && strcmp(names[0], "postgres") != 0)
+        return fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, "cross-database references are not implemented: %s.%s.%s.%s", names[0], names[1], names[2], names[3]);
     const char *schema = count >= 3 ? names[count - 3] : NULL, *table = names[count - 2], *name = names[count - 1];
     struct space *space = scope_space(scope, schema, table, NULL);
     if (!space) return no_such_space(p, scope, table, e->position);
@@ -233,7 +221,7 @@ enum status scope_column(struct planner *p, struct scope *scope, const struct ex
         return STATUS_OK;
     }
     if (is_system_name(name)) return fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, "system column \"%s\" is not supported", name);
-    return fail_at(p, e->position, STATUS_UNDEFINED_COLUMN, "column %s.%s does not exist", table, name);
+    return no_such_column(p, scope, table, name, e->position);
 }
 
 /* ---- WITH ---- */
@@ -380,7 +368,7 @@ static enum status rename_columns(struct planner *p, struct space *space, struct
 {
     if (item->columns.count == 0) return STATUS_OK;
     if ((uint32_t)item->columns.count > space->column_count)
-        return fail_at(p, item->position, STATUS_INVALID_COLUMN_REFERENCE, "table \"%s\" has %u columns available but %d columns specified",
+        return fail_at(p, 0, STATUS_INVALID_COLUMN_REFERENCE, "table \"%s\" has %u columns available but %d columns specified",
                        name, space->column_count, item->columns.count);
     for (int i = 0; i < item->columns.count; i++) {
         space->columns[i].name = item->columns.items[i];
@@ -531,6 +519,7 @@ static struct scope *shadow_of(struct planner *p, const struct scope *scope)
     struct scope *s = arena_copy(p->arena, scope, sizeof *scope);
     s->space_count = s->space_capacity = 0;
     s->spaces = NULL;
+    s->hidden = scope;
     return s;
 }
 

@@ -481,7 +481,14 @@ static enum status bind_aggregate(struct planner *p, struct scope *scope, const 
     }
     if (e->function.filter) {
         struct scalars list = { 0 };
-        TRY(bind_boolean(p, scope, e->function.filter, "FILTER", &list));
+        const char *clause = scope->clause;
+        bool in_aggregate = scope->in_aggregate;
+        scope->clause = "FILTER";
+        scope->in_aggregate = false;
+        enum status status = bind_boolean(p, scope, e->function.filter, "FILTER", &list);
+        scope->clause = clause;
+        scope->in_aggregate = in_aggregate;
+        if (status) return status;
         item->filter = list.count ? scalar_and(p->arena, list.items, list.count) : NULL;
     }
     struct deepest d = { p, -1 };
@@ -499,7 +506,7 @@ static enum status add_aggregate(struct planner *p, struct scope *scope, const s
     while (owner && owner->level > level && owner->outer) owner = owner->outer;
     if (!owner->aggregates_ok) {
         if (owner->in_aggregate) return fail_at(p, e->position, STATUS_GROUPING, "aggregate function calls cannot be nested");
-        return fail_at(p, e->position, STATUS_GROUPING, "aggregate functions are not allowed in %s", owner->clause ? owner->clause : "this place");
+        return fail_at(p, e->position, STATUS_GROUPING, "aggregate functions are not allowed in %s", owner->clause ? owner->clause : owner != scope ? "FROM clause of their own query level" : "this place");
     }
     struct query *q = owner->query;
     struct scalar *s = scalar_new(p->arena, SCALAR_AGGREGATE, item->type, e->position);
@@ -559,6 +566,8 @@ static bool is_own_var(void *context, const struct scalar *s)
 }
 
 /* How far a frame reaches is asked once for the whole window, not for each row. */
+static bool is_integer_oid(uint32_t oid) { return oid == OID_INT2 || oid == OID_INT4 || oid == OID_INT8; }
+
 static enum status bind_frame_offset(struct planner *p, struct scope *scope, const struct expr *e, enum frame_mode mode, struct scalar **out)
 {
     static const char *const names[] = { [FRAME_ROWS] = "ROWS", [FRAME_RANGE] = "RANGE", [FRAME_GROUPS] = "GROUPS" };
@@ -618,7 +627,12 @@ static enum status bind_window_spec(struct planner *p, struct scope *scope, cons
                 if (order->count != 1) { status = fail_at(p, d->position, STATUS_WINDOWING, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"); break; }
                 uint32_t o = w->order[0]->type.oid;
                 want = w->order[0]->type;
+                if (is_integer_oid(o) && is_integer_oid(s->type.oid)) want = s->type;      /* smallint moves by an integer */
                 if (o == OID_DATE || o == OID_TIMESTAMP || o == OID_TIMESTAMPTZ || o == OID_TIME || o == OID_INTERVAL) want = type_make(OID_INTERVAL, -1);
+                else if (o == OID_TEXT || o == OID_VARCHAR || o == OID_BPCHAR || o == OID_BOOL || o == OID_BYTEA || o == OID_UUID) {
+                    status = fail_at(p, exprs[i]->position, STATUS_FEATURE_NOT_SUPPORTED, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", type_text(p, w->order[0]->type));
+                    break;
+                }
             }
             status = coerce(p, s, want, CAST_IMPLICIT, s->position, ends[i]);
         }
@@ -652,6 +666,7 @@ static enum status add_window(struct planner *p, struct scope *scope, const stru
                               struct scalar **args, uint16_t count, struct sql_type result, struct scalar **out)
 {
     struct query *q = scope->query;
+    if (!scope->windows_ok && scope->in_aggregate) return fail_at(p, e->position, STATUS_GROUPING, "aggregate function calls cannot contain window function calls");
     if (!scope->windows_ok)
         return fail_at(p, e->position, STATUS_WINDOWING, scope->in_window ? "window function calls cannot be nested" : "window functions are not allowed in %s",
                        scope->clause ? scope->clause : "this place");

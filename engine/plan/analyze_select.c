@@ -95,7 +95,7 @@ enum status expand_targets(struct planner *p, struct scope *scope, const struct 
             if (!(keep_unknown && s->kind == SCALAR_PARAMETER)) TRY(resolve_unknown(p, s, &s));
         }
         expansion_add(p, out, s, t->name ? t->name : tree_column_name(e));
-        if (out->values.count > 1664) return fail_at(p, e->position, STATUS_TOO_MANY_COLUMNS, "target lists can have at most 1664 entries");
+        if (out->values.count > 1664) return fail_at(p, 0, STATUS_TOO_MANY_COLUMNS, "target lists can have at most 1664 entries");
     }
     return STATUS_OK;
 }
@@ -166,6 +166,15 @@ static uint16_t add_group(struct planner *p, struct query *q, struct scalar *s)
     return q->group_count++;
 }
 
+struct called { bool window; int position; };
+static bool visit_called(void *context, const struct scalar *s)
+{
+    struct called *called = context;
+    if (s->kind != SCALAR_AGGREGATE && s->kind != SCALAR_WINDOW) return false;
+    *called = (struct called){ s->kind == SCALAR_WINDOW, s->position };
+    return true;
+}
+
 static enum status bind_group(struct planner *p, struct scope *scope, struct query *q, const struct expr *e, uint16_t *out)
 {
     int target;
@@ -185,8 +194,11 @@ static enum status bind_group(struct planner *p, struct scope *scope, struct que
         if (status) return status;
         TRY(resolve_unknown(p, s, &s));
     }
-    if (s->kind == SCALAR_AGGREGATE) return fail_at(p, e->position, STATUS_GROUPING, "aggregate functions are not allowed in GROUP BY");
-    if (s->kind == SCALAR_WINDOW) return fail_at(p, e->position, STATUS_WINDOWING, "window functions are not allowed in GROUP BY");
+    struct called called = { 0 };
+    if (scalar_walk(s, visit_called, &called)) {
+        if (called.window) return fail_at(p, called.position, STATUS_WINDOWING, "window functions are not allowed in GROUP BY");
+        return fail_at(p, called.position, STATUS_GROUPING, "aggregate functions are not allowed in GROUP BY");
+    }
     if (!type_comparable(s->type.oid))
         return fail_at(p, e->position, STATUS_UNDEFINED_FUNCTION, "could not identify an equality operator for type %s", type_text(p, s->type));
     *out = add_group(p, q, s);
@@ -390,12 +402,12 @@ static void visit_above(struct query *q, scalar_visit *visit, void *context)
         scalar_walk(q->targets[i], visit, context);
     }
     for (uint32_t i = 0; i < q->having.count; i++) scalar_walk(q->having.items[i], visit, context);
+    for (int i = 0; i < q->window_count; i++)
+        for (int k = 0; k < q->windows[i]->item.arg_count; k++) scalar_walk(q->windows[i]->item.args[k], visit, context);
     for (int i = 0; i < q->window_spec_count; i++) {
         for (int k = 0; k < q->window_specs[i]->partition_count; k++) scalar_walk(q->window_specs[i]->partition[k], visit, context);
         for (int k = 0; k < q->window_specs[i]->order_count; k++) scalar_walk(q->window_specs[i]->order[k], visit, context);
     }
-    for (int i = 0; i < q->window_count; i++)
-        for (int k = 0; k < q->windows[i]->item.arg_count; k++) scalar_walk(q->windows[i]->item.args[k], visit, context);
 }
 
 static enum status map_above(struct planner *p, struct query *q, scalar_swap *swap, struct grouping *g)
@@ -403,15 +415,15 @@ static enum status map_above(struct planner *p, struct query *q, scalar_swap *sw
     struct { struct scalar **items; uint32_t count; } lists[2] = { { q->targets, q->target_count }, { q->having.items, q->having.count } };
     for (int l = 0; l < 2; l++)
         for (uint32_t i = 0; i < lists[l].count; i++) lists[l].items[i] = scalar_map(p->arena, lists[l].items[i], swap, g);
-    for (int i = 0; i < q->window_spec_count; i++) {
-        struct window_spec *w = q->window_specs[i];
-        for (int k = 0; k < w->partition_count; k++) w->partition[k] = scalar_map(p->arena, w->partition[k], swap, g);
-        for (int k = 0; k < w->order_count; k++) w->order[k] = scalar_map(p->arena, w->order[k], swap, g);
-    }
     for (int i = 0; i < q->window_count; i++) {
         struct window_item *w = &q->windows[i]->item;
         for (int k = 0; k < w->arg_count; k++) w->args[k] = scalar_map(p->arena, w->args[k], swap, g);
         w->filter = scalar_map(p->arena, w->filter, swap, g);
+    }
+    for (int i = 0; i < q->window_spec_count; i++) {
+        struct window_spec *w = q->window_specs[i];
+        for (int k = 0; k < w->partition_count; k++) w->partition[k] = scalar_map(p->arena, w->partition[k], swap, g);
+        for (int k = 0; k < w->order_count; k++) w->order[k] = scalar_map(p->arena, w->order[k], swap, g);
     }
     return STATUS_OK;
 }
@@ -627,11 +639,18 @@ static enum status bind_limit(struct planner *p, struct scope *scope, const stru
     struct scalar *s;
     if (e->kind == EXPR_LITERAL && e->literal.kind == LITERAL_NULL) return STATUS_OK;
     enum status status = bind_node(p, &inside, e, &s);
-    if (status == STATUS_UNDEFINED_COLUMN && scope->space_count)
-        return fail_at(p, e->position, STATUS_INVALID_COLUMN_REFERENCE, "argument of %s must not contain variables", clause);
+    bool names_columns = status == STATUS_UNDEFINED_COLUMN && scope->space_count;
+    if (names_columns) {                     /* the type is looked at first */
+        struct scope all = *scope;
+        all.clause = clause;
+        all.aggregates_ok = all.windows_ok = all.sets_ok = false;
+        error_clear();
+        status = bind_node(p, &all, e, &s);
+    }
     if (status) return status;
     if (s->type.oid != OID_INT8 && s->type.oid != OID_UNKNOWN && !can_coerce(s->type.oid, OID_INT8, CAST_ASSIGNMENT))
         return fail_at(p, e->position, STATUS_DATATYPE_MISMATCH, "argument of %s must be type bigint, not type %s", clause, type_text(p, s->type));
+    if (names_columns) return fail_at(p, e->position, STATUS_INVALID_COLUMN_REFERENCE, "argument of %s must not contain variables", clause);
     TRY(coerce(p, s, type_make(OID_INT8, -1), CAST_ASSIGNMENT, e->position, out));
     if ((*out)->kind == SCALAR_CONST && !(*out)->constant.null && (*out)->constant.i8 < 0)
         return fail_at(p, 0, strcmp(clause, "LIMIT") == 0 ? STATUS_INVALID_LIMIT : STATUS_INVALID_OFFSET, "%s must not be negative", clause);
@@ -804,7 +823,9 @@ static enum status analyze_set_operation(struct planner *p, struct scope *scope,
         if (target < 0) {
             if (k->expr->kind == EXPR_COLUMN && k->expr->column.count == 1)
                 return fail_at(p, k->expr->position, STATUS_UNDEFINED_COLUMN, "column \"%s\" does not exist", k->expr->column.names[0]);
-            enum status status = fail_at(p, k->expr->position, STATUS_FEATURE_NOT_SUPPORTED, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause");
+            const struct expr *leftmost = k->expr;
+            while (leftmost->kind == EXPR_OPERATOR && leftmost->op.left) leftmost = leftmost->op.left;
+            enum status status = fail_at(p, leftmost->position, STATUS_FEATURE_NOT_SUPPORTED, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause");
             error_detail("Only result column names can be used, not expressions or functions.");
             error_hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.");
             return status;

@@ -6,7 +6,7 @@
 # one page and a window of four, so that few rows make many.
 . "$(dirname "$0")/../lib.sh"
 [ -n "$REFERENCE" ] && { ok "errors: nothing to compare with PostgreSQL, whose workers' errors come in any order"; exit; }
-SERVER=$BUILD/small/crabtree
+SERVER=${SMALL_SERVER:-$BUILD/small/crabtree}
 server_start errors -c shared_buffers=64MB -c max_parallel_workers=9 || { bad "errors: the server does not start"; tail -n 5 "$server_log"; exit 1; }
 gate="SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET client_min_messages = error;"
 attempt "errors: tables" q -c "CREATE TABLE e (id int, k int, t text, zero int, big int, pad text)" \
@@ -143,7 +143,7 @@ verdict $? "errors: the server ends well"
 # ---- A full disk under the temporary files: 53100, and the room is there again.
 cat >"$scratch/full.sh" <<'EOS'
 . tests/lib.sh
-SERVER=$BUILD/small/crabtree
+SERVER=${SMALL_SERVER:-$BUILD/small/crabtree}
 rm -rf "$scratch"; scratch=$1/tmp
 mount -t tmpfs -o size=160m tmpfs "$1" && mkdir "$scratch" || { echo "no mount"; exit 77; }
 server_start full -c shared_buffers=64MB -c max_wal_size=32MB || { bad "errors: full disk: the server does not start"; tail -n 5 "$server_log"; exit 1; }

@@ -78,7 +78,9 @@ static bool changes_hold(int n)
         if (good && chance(40)) {            /* what isn't committed is seen by who made it */
             query_make(&s);
             queries++;
+            must_both("SAVEPOINT q", "SAVEPOINT q");
             good = !s.common || holds((struct check){.kind = AGAINST_SQLITE}, &s, n, false);
+            must_both("ROLLBACK TO q", "ROLLBACK TO q");
         }
     }
     must_both(commit ? "COMMIT" : "ROLLBACK", commit ? "COMMIT" : "ROLLBACK");

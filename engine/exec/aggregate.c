@@ -8,19 +8,26 @@
  *
  * Where the plan expects many groups (WIDE_GROUPS) nearly every row would begin a new grain of its group, and the tree would cost more
  * than the sums: then such states take rows one by one in (grain, row) order. One worker meets them in that order anyway;
- * several deal them out by the key first (aggregate_deal.c).
+ * several deal them out by the key first (aggregate_deal.c). If groups have many rows each, the table is cut into a few segments (runs of
+ * grains, by its length alone) instead: states are kept by segment, and combined in the order of these.
  *
  * DISTINCT inside an aggregate: aggregate_distinct.c; ORDER BY inside: aggregate_sorted.c.
  *
  * When the table outgrows work_mem, rows of groups that are not in it are written out by partitions of the key's hash, and the
  * partitions are worked off one by one at the end (aggregate_spill.c). */
+#include <math.h>
 #include "engine/exec/aggregate_private.h"
+#include "engine/exec/gather.h"
 
 /* From so many groups on, and so few rows a group, dealing out the rows is less work than a table of all groups in each worker. */
 #ifndef DEAL_GROUPS
 #define DEAL_GROUPS 200000
 #endif
 #define DEAL_ROWS_A_GROUP 16
+#define DEAL_WORKERS 2                   /* dealing costs more than twice what it saves one worker: so many don't win by it */
+/* What it costs to combine a group's states of two segments is that of a few rows. */
+#define SEGMENTS_MOST 16
+#define SEGMENT_ROWS_A_GROUP 6
 
 static bool hangs_on_order(const struct aggregate_item *item)
 {
@@ -72,6 +79,24 @@ static enum status call_open(struct aggregate_node *n, struct call *c, const str
     return status;
 }
 
+/* Wide groups with many rows each, below them a table's scan: such states are kept for a few long runs of grains, and combined in
+ * their order. How many hangs on the plan and the table's length. */
+static void choose_segments(struct aggregate_node *n)
+{
+    const struct exec_node *source = n->op.left;
+    double rows = n->op.plan->left->rows / fmax(1, n->op.plan->group_estimate);
+    uint64_t count = 1;
+    while (source && source->class != &seq_scan_class)
+        source = source->class->parallel && !source->serial ? source->left : NULL;
+    while (count < SEGMENTS_MOST && rows >= 2.0 * (double)count * SEGMENT_ROWS_A_GROUP)
+        count *= 2;
+    if (!source || count == 1 || seq_scan_grains(source) < count)
+        return;
+    n->segmented = true;
+    while (seq_scan_grains(source) >> (n->segment_level + 1) >= count)
+        n->segment_level++;
+}
+
 static enum status aggregate_open(struct exec_node *op)
 {
     struct aggregate_node *n = (struct aggregate_node *)op;
@@ -117,7 +142,9 @@ static enum status aggregate_open(struct exec_node *op)
         n->row_types[c] = n->keeps_input ? plan->left->types[c] : exprs[c]->type;
     n->row_types[n->row_columns] = type_make(OID_INT8, -1);
     bool many = plan->group_estimate >= DEAL_GROUPS && plan->group_estimate * DEAL_ROWS_A_GROUP > plan->left->rows;
-    n->deals = wide && !plan->set_count && !n->folder.count && (n->in_order || n->has_distinct || many);
+    if (wide && n->in_order && !n->has_distinct && !n->has_sorted)
+        choose_segments(n);
+    n->deals = wide && !plan->set_count && !n->segmented && (n->in_order || n->has_distinct || many);
     return status;
 }
 
@@ -156,16 +183,20 @@ static enum status aggregate_partial(struct local *local, uint64_t *batches)
 {
     struct exec_node *op = local->op;
     struct aggregate_node *n = (struct aggregate_node *)op;
-    uint16_t workers = n->deals && !op->serial ? pipeline_workers(op->left) : 0;
-    if (workers > 1) {
-        enum status status = aggregate_deal(local, workers, batches);
+    uint16_t workers = op->serial ? 0 : pipeline_workers(op->left);
+    enum status status;
+    if (n->deals && workers > (n->has_distinct ? 1 : DEAL_WORKERS)) {
+        status = aggregate_deal(local, workers, batches);
         if (!status || *batches || status_sqlstate(status)[0] != '2')
             return status;
         error_clear();                   /* a row failed, but maybe not the first that fails: in row order once more */
     }
-    if (n->in_order || op->serial)       /* what takes its rows in order, one after the other */
+    if (n->segmented && workers > 1)     /* each worker takes whole segments */
+        status = parallel_pieces_run(op->left, op, &aggregate_sink, workers, n->segment_level);
+    else if (n->in_order || op->serial)  /* what takes its rows in order, one after the other */
         return aggregate_collected(local, batches);
-    enum status status = pipeline_run(op->left, op, &aggregate_sink);
+    else
+        status = pipeline_run(op->left, op, &aggregate_sink);
     return status ? status : aggregate_finalize(local, batches);
 }
 

@@ -92,7 +92,36 @@ enum status aggregate_join(struct aggregate_node *n, struct arena *arena, struct
     return status;
 }
 
-struct joining { struct aggregate_node *node; uint16_t set, workers; struct group_list *lists; };
+struct ranked { uint64_t index; uint32_t order; struct group_table *table; };
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->index != y->index)
+        return x->index < y->index ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+struct group_table **aggregate_tables(struct aggregate_node *n, uint16_t set, struct aggregate_local *const *parts, uint32_t part_count, struct arena *arena, uint32_t *count)
+{
+    uint32_t total = 0;
+    for (uint32_t p = 0; p < part_count; p++)
+        for (struct segment *s = parts[p]->segment; s; s = s->before)
+            total++;
+    struct ranked *ranked = arena_array(arena, struct ranked, total + 1);
+    struct group_table **tables = arena_array(arena, struct group_table *, total + 1);
+    *count = 0;
+    for (uint32_t p = 0; p < part_count; p++)
+        for (struct segment *s = parts[p]->segment; s; s = s->before) {
+            ranked[*count] = (struct ranked){ n->segmented ? s->index : 0, *count, &s->tables[set] };
+            ++*count;
+        }
+    qsort(ranked, total, sizeof *ranked, compare_ranked);
+    for (uint32_t t = 0; t < total; t++)
+        tables[t] = ranked[t].table;
+    return tables;
+}
+
+struct joining { struct aggregate_node *node; struct group_table **tables; uint32_t table_count; uint16_t workers; struct group_list *lists; };
 
 static enum status join_partitions(void *context, uint16_t number, struct worker *worker)
 {
@@ -101,8 +130,8 @@ static enum status join_partitions(void *context, uint16_t number, struct worker
     enum status status = STATUS_OK;
     for (uint32_t p = number; p < SPILL_PARTITIONS && !status; p += j->workers) {
         group_list_open(&j->lists[p], n, worker->arena);
-        for (uint32_t w = 0; w < n->part_count && !status; w++)
-            status = aggregate_join(n, worker->arena, &j->lists[p], &n->parts[w]->tables[j->set], p, SPILL_PARTITIONS, NULL);
+        for (uint32_t t = 0; t < j->table_count && !status; t++)
+            status = aggregate_join(n, worker->arena, &j->lists[p], j->tables[t], p, SPILL_PARTITIONS, NULL);
         if (!status)
             status = run_check(worker);
         aggregate_sort_groups(&j->lists[p]);
@@ -110,9 +139,9 @@ static enum status join_partitions(void *context, uint16_t number, struct worker
     return status;
 }
 
-static enum status join_by_partition(struct aggregate_node *n, uint16_t set, struct group_list *out)
+static enum status join_by_partition(struct aggregate_node *n, struct group_table **tables, uint32_t table_count, struct group_list *out)
 {
-    struct joining j = { .node = n, .set = set, .workers = (uint16_t)(n->part_count < SPILL_PARTITIONS ? n->part_count : SPILL_PARTITIONS),
+    struct joining j = { .node = n, .tables = tables, .table_count = table_count, .workers = (uint16_t)(n->part_count < SPILL_PARTITIONS ? n->part_count : SPILL_PARTITIONS),
                          .lists = arena_array(n->op.again, struct group_list, SPILL_PARTITIONS) };
     enum status status = workers_each(n->op.run, j.workers, join_partitions, &j);
     if (!status)
@@ -126,16 +155,18 @@ static enum status join_tables(struct aggregate_node *n, uint16_t set, struct gr
     struct arena *arena = n->op.again;
     uint32_t **maps = arena_array(arena, uint32_t *, n->part_count + 1);
     uint64_t total = 0;
+    uint32_t count;
+    struct group_table **tables = aggregate_tables(n, set, n->parts, n->part_count, arena, &count);
     enum status status = STATUS_OK;
-    for (uint32_t p = 0; p < n->part_count; p++)
-        total += n->parts[p]->tables[set].count;
-    if (total >= JOIN_BY_PARTITION && !n->has_distinct && workers_available())
-        return join_by_partition(n, set, out);
+    for (uint32_t t = 0; t < count; t++)
+        total += tables[t]->count;
+    if (total >= JOIN_BY_PARTITION && n->part_count > 1 && !n->has_distinct)
+        return join_by_partition(n, tables, count, out);
     group_list_open(out, n, arena);
-    for (uint32_t p = 0; p < n->part_count && !status; p++) {
-        if (n->has_distinct)
-            maps[p] = arena_array(arena, uint32_t, n->parts[p]->tables[set].count + 1);
-        status = aggregate_join(n, arena, out, &n->parts[p]->tables[set], 0, 1, maps[p]);
+    for (uint32_t t = 0; t < count && !status; t++) {
+        if (n->has_distinct)             /* not segmented: a part has one table */
+            maps[t] = arena_array(arena, uint32_t, tables[t]->count + 1);
+        status = aggregate_join(n, arena, out, tables[t], 0, 1, n->has_distinct ? maps[t] : NULL);
     }
     for (uint16_t a = 0; a < n->call_count && !status; a++)
         if (n->calls[a].distinct)
@@ -351,10 +382,10 @@ static enum status finalize_set(struct local *local, uint16_t set, uint64_t *bat
     bool spilled = false, empty_set = plan->group_count == 0 || (plan->set_count && plan->sets_offsets[set] == plan->sets_offsets[set + 1]);
     enum status status = STATUS_OK;
     for (uint32_t p = 0; p < n->part_count; p++)
-        spilled |= n->parts[p]->tables[set].spilling;
+        spilled |= n->parts[p]->spilled[set] != NULL;
     if (spilled)
         return aggregate_spill_finish(local, set, batches);
-    if (n->part_count > 1 || (n->has_distinct && !n->parts[0]->alone))
+    if (n->part_count > 1 || n->parts[0]->segment->before || (n->has_distinct && !n->parts[0]->alone))
         status = join_tables(n, set, &list);
     else if (n->parts[0]->tables[set].count)
         return emit(local, NULL, &n->parts[0]->tables[set], batches);

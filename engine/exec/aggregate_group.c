@@ -11,6 +11,22 @@
 
 #define PREFETCH_BYTES (512 << 10)       /* states that don't stay in the processor's caches by themselves */
 
+/* Tables for the next run of grains. Once memory is full, they take nothing. */
+static void segment_begin(struct aggregate_local *l, uint64_t index)
+{
+    struct aggregate_node *n = (struct aggregate_node *)l->local.op;
+    struct segment *segment = arena_new(l->arena, struct segment);
+    for (uint16_t s = 0; s < n->set_count && l->segment; s++)
+        l->state_bytes += row_table_bytes(&l->tables[s].rows);
+    *segment = (struct segment){ .before = l->segment, .index = index, .tables = arena_array(l->arena, struct group_table, n->set_count) };
+    for (uint16_t s = 0; s < n->set_count; s++) {
+        row_table_open(&segment->tables[s].rows, l->arena, n->key_types, n->op.plan->group_count);
+        segment->tables[s].spilling = l->spilled[s] != NULL;
+    }
+    l->segment = segment;
+    l->tables = segment->tables;
+}
+
 enum status aggregate_local_open(struct aggregate_local *l, struct arena *arena)
 {
     struct aggregate_node *n = (struct aggregate_node *)l->local.op;
@@ -20,14 +36,13 @@ enum status aggregate_local_open(struct aggregate_local *l, struct arena *arena)
     l->folder = n->folder;
     l->folder.grains = &l->local.worker->grains;
     l->folder.spare = &l->spare;
-    l->tables = arena_array(arena, struct group_table, n->set_count);
+    l->spilled = arena_array(arena, struct spill_set *, n->set_count);
     l->outputs = arena_array(arena, struct vector, n->output_count + 1u);
     l->keys = arena_array(arena, struct vector, plan->group_count + 1u);
     l->groups = arena_alloc(arena, BATCH_MAX * sizeof *l->groups);
     l->limit_bytes = (uint64_t)run->work_mem;
     l->grain = UINT64_MAX;
-    for (uint16_t s = 0; s < n->set_count; s++)
-        row_table_open(&l->tables[s].rows, arena, n->key_types, plan->group_count);
+    segment_begin(l, 0);
     enum status status = evaluation_open(n->program, run, arena, &l->evaluation);
     l->call_locals = arena_array(arena, struct call_local, n->call_count + 1u);
     for (uint16_t a = 0; a < n->call_count && !status; a++) {
@@ -302,6 +317,8 @@ enum status aggregate_batch(struct aggregate_local *l, const struct batch *batch
         status = grain_close(l);
         l->grain = batch->grain;
         l->sequence = 0;
+        if (n->segmented && batch->grain >> n->segment_level != l->segment->index)
+            segment_begin(l, batch->grain >> n->segment_level);
     }
     l->at_hand = evaluated ? batch->columns : l->outputs;
     if (!status && !evaluated)
@@ -332,8 +349,8 @@ enum status aggregate_done(struct local *local)
     enum status status = grain_close(l);
     for (uint16_t s = 0; s < n->set_count && !status; s++) {
         struct group_table *t = &l->tables[s];
-        if (t->spilling)
-            status = spill_set_flush(t->spilled);
+        if (l->spilled[s])
+            status = spill_set_flush(l->spilled[s]);
         for (uint32_t g = 0; g < t->count && !status && n->folder.count; g++)
             status = fold_close(&l->folder, &t->stacks[g], l->arena);
     }

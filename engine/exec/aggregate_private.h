@@ -46,6 +46,7 @@ struct aggregate_node {
      * behind that its place */
     bool keeps_input;
     struct sql_type *row_types; uint16_t row_columns;
+    bool segmented; uint8_t segment_level;       /* wide, and the rows a group many: states that hang on order are kept for aligned runs of 2^level grains */
     bool deals;                          /* many groups: with several workers, rows are dealt out first (aggregate_deal.c) */
     struct spill_set **dealt; uint32_t dealt_count;
 };
@@ -60,9 +61,10 @@ struct group_table {
     uint8_t *parts;                      /* folder.bytes each */
     struct fold **stacks;
     uint8_t *touched; uint32_t *touched_list, touched_count;   /* by the grain at hand */
-    bool spilling;
-    struct spill_set *spilled;           /* rows of groups that aren't in the table */
+    bool spilling;                       /* takes no new groups: their rows are set aside */
 };
+/* The tables of a run of grains (of all of them, if the node isn't segmented), by grouping set. */
+struct segment { struct segment *before; uint64_t index; struct group_table *tables; };
 /* A group that is looked at by itself. */
 struct group { uint8_t *states; struct fold *stack; uint64_t place; const struct rows *rows; uint32_t row; };   /* rows, row: where its key lies */
 struct group_list { struct group *groups; uint32_t count, capacity; struct row_table rows; };
@@ -79,7 +81,9 @@ struct aggregate_local {
     struct folder folder;
     struct fold *spare;
     struct evaluation *evaluation;
-    struct group_table *tables;          /* by grouping set */
+    struct segment *segment;             /* the one at hand; before it, earlier ones */
+    struct group_table *tables;          /* its tables */
+    struct spill_set **spilled;          /* by grouping set: rows of groups that aren't in the table; NULL: none */
     struct vector *outputs, *keys;
     const struct vector *at_hand;        /* the program's outputs for this batch: ours, or the batch's own columns */
     uint32_t *groups;                    /* by position: the row's group */
@@ -118,6 +122,8 @@ enum status sorted_finish(struct aggregate_local *, uint16_t call) MUST_CHECK;
 
 /* aggregate_finish.c: groups of several tables together, in order, and out. */
 void        group_list_open(struct group_list *, struct aggregate_node *, struct arena *);
+/* The tables of a grouping set, of all parts, in the order of their segments. */
+struct group_table **aggregate_tables(struct aggregate_node *, uint16_t set, struct aggregate_local *const *parts, uint32_t part_count, struct arena *, uint32_t *count);
 /* Groups of the table (those whose hash falls into the partition; partition_count 1: all) join the list. map: see distinct_unite; may be NULL. */
 enum status aggregate_join(struct aggregate_node *, struct arena *, struct group_list *, struct group_table *, uint32_t partition, uint32_t partition_count, uint32_t *map) MUST_CHECK;
 void        aggregate_sort_groups(struct group_list *);

@@ -11,10 +11,9 @@
 void aggregate_spill_begin(struct aggregate_local *l, uint16_t set)
 {
     struct aggregate_node *n = (struct aggregate_node *)l->local.op;
-    struct group_table *t = &l->tables[set];
-    t->spilling = true;
-    t->spilled = arena_new(l->arena, struct spill_set);
-    spill_set_open(t->spilled, n->op.run, l->arena, n->row_types, (uint16_t)(n->row_columns + 1));
+    l->tables[set].spilling = true;
+    l->spilled[set] = arena_new(l->arena, struct spill_set);
+    spill_set_open(l->spilled[set], n->op.run, l->arena, n->row_types, (uint16_t)(n->row_columns + 1));
 }
 
 /* Rows whose group isn't in the table, with their places. */
@@ -37,7 +36,7 @@ enum status aggregate_spill_rows(struct aggregate_local *l, uint16_t set, const 
     }
     out[n->row_columns] = (struct vector){ .values = made, .width = 8 };
     struct batch some = { .columns = out, .column_count = (uint16_t)(n->row_columns + 1), .row_count = batch->row_count };
-    return spill_set_add(l->tables[set].spilled, &some, chosen, m, chosen_hashes);
+    return spill_set_add(l->spilled[set], &some, chosen, m, chosen_hashes);
 }
 
 /* One worker's rows of a partition, read in order: `at` is the first row not taken. */
@@ -161,13 +160,31 @@ enum status aggregate_spill_finish(struct local *local, uint16_t set, uint64_t *
     struct worker **owners = arena_array(n->op.again, struct worker *, n->part_count + 1);
     uint32_t count = 0;
     for (uint32_t w = 0; w < n->part_count; w++)
-        if (n->parts[w]->tables[set].spilled) {
+        if (n->parts[w]->spilled[set]) {
             owners[count] = n->parts[w]->local.worker;
-            sets[count++] = n->parts[w]->tables[set].spilled;
+            sets[count++] = n->parts[w]->spilled[set];
         }
     enum status status = aggregate_partitions_emit(local, set, owners, sets, count, batches);
     for (uint32_t s = 0; s < count; s++)
         spill_set_close(sets[s]);
+    return status;
+}
+
+/* The partition's groups, of what was set aside and of what is in the parts' tables, segment by segment. */
+static enum status partition_join(struct aggregate_node *n, uint16_t set, struct aggregate_local *spilled, uint32_t partition, struct arena *arena, struct group_list *all)
+{
+    struct aggregate_local **parts = arena_array(arena, struct aggregate_local *, n->part_count + 1);
+    uint32_t count, own;
+    if (n->part_count)
+        memcpy(parts, n->parts, n->part_count * sizeof *parts);
+    parts[n->part_count] = spilled;
+    struct group_table **tables = aggregate_tables(n, set, parts, n->part_count + 1, arena, &count), **mine = aggregate_tables(n, set, &spilled, 1, arena, &own);
+    enum status status = STATUS_OK;
+    for (uint32_t t = 0, m = 0; t < count && !status; t++) {
+        bool is_mine = m < own && tables[t] == mine[m];
+        m += is_mine;
+        status = aggregate_join(n, arena, all, tables[t], is_mine ? 0 : partition, is_mine ? 1 : SPILL_PARTITIONS, NULL);
+    }
     return status;
 }
 
@@ -184,9 +201,7 @@ enum status aggregate_partitions_emit(struct local *local, uint16_t set, struct 
         group_list_open(all, n, arena);
         status = aggregate_partition_run(n, local->worker, owners, sets, set_count, p, arena, &spilled);
         if (!status)
-            status = aggregate_join(n, arena, all, &spilled->tables[set], 0, 1, NULL);
-        for (uint32_t w = 0; w < n->part_count && !status; w++)
-            status = aggregate_join(n, arena, all, &n->parts[w]->tables[set], p, SPILL_PARTITIONS, NULL);
+            status = partition_join(n, set, spilled, p, arena, all);
         if (!status) {
             aggregate_sort_groups(all);
             status = results_write(local, all, arena, &results[p]);

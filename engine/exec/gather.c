@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include "base/latch.h"
 #include "base/mutant.h"
-#include "engine/exec/operator.h"
+#include "engine/exec/gather.h"
 
 #ifndef WINDOW
 #define WINDOW 64                        /* grains; a multiple of 4 */
@@ -77,6 +77,7 @@ struct exchange {
     uint16_t depth;                      /* operators in the pipeline */
     uint64_t send_at_us;                 /* the leader's: when to send the others; 0: they are sent */
     const struct sink_class *sink_class; struct exec_node *sink_op;
+    bool whole_pieces;                   /* nothing of a morsel is given away */
     struct box *boxes;
 };
 
@@ -256,7 +257,7 @@ static enum status grain_over(struct worker *worker, uint64_t next)
         if (late)
             return STATUS_STOP;
     }
-    if (next + 1 < worker->grains.end && atom_load(&x->wanting) && now_us() >= hand->began_us + PATIENCE_US)
+    if (!x->whole_pieces && next + 1 < worker->grains.end && atom_load(&x->wanting) && now_us() >= hand->began_us + PATIENCE_US)
         give(hand, next);
     return STATUS_OK;
 }
@@ -654,7 +655,8 @@ static enum status work_together(struct exchange *x)
     return status;
 }
 
-enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, const struct sink_class *class, uint16_t workers)
+/* level: of the pieces that must go to one worker; -1: morsels as they suit. */
+static enum status sink_run(struct exec_node *child, struct exec_node *op, const struct sink_class *class, uint16_t workers, int pieces)
 {
     bool alone;
     uint64_t from = now_us();
@@ -666,10 +668,11 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
     x->sink_class = class;
     x->sink_op = op;
     exchange_open(x, child, workers);
-    uint8_t level = 0;
-    while (seq_scan_grains(x->source) >> (level + 1) >= (uint64_t)MORSELS_EACH * workers)
+    uint8_t level = pieces < 0 ? 0 : (uint8_t)pieces;
+    x->whole_pieces = pieces >= 0;
+    while (pieces < 0 && seq_scan_grains(x->source) >> (level + 1) >= (uint64_t)MORSELS_EACH * workers)
         level++;
-    seq_scan_share(x->source, level, workers, UINT64_MAX);
+    seq_scan_share(x->source, level, pieces < 0 ? workers : 0, UINT64_MAX);
     uint64_t begun = now_us();
     status = work_together(x);
     if (!status)
@@ -686,6 +689,16 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
     }
     exchange_close(x);
     return status;
+}
+
+enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, const struct sink_class *class, uint16_t workers)
+{
+    return sink_run(child, op, class, workers, -1);
+}
+
+enum status parallel_pieces_run(struct exec_node *child, struct exec_node *op, const struct sink_class *class, uint16_t workers, uint8_t level)
+{
+    return sink_run(child, op, class, workers, level);
 }
 
 /* ---- the same work on many parts ---- */

@@ -40,7 +40,7 @@ struct scan_node {
     struct runtime_filter *filters; uint16_t filter_count;
     /* parallel */
     _Atomic uint64_t next, limit;
-    uint64_t morsel, grains, parts;      /* a morsel is at most that part of what is left */
+    uint64_t morsel, grains, parts;      /* a morsel is at most that part of what is left; 0: whole */
 };
 
 struct scan_local {
@@ -488,7 +488,7 @@ enum status seq_scan_work(struct local *local, void (*claimed)(void *, uint64_t 
         if (first >= scan->grains || (first >= atom_load(&scan->limit) && !MUTANT(WINDOW_OVERRUN)))
             break;
         uint64_t left = scan->grains - first, size = scan->morsel;
-        while (size > 1 && size > left / scan->parts)
+        while (scan->parts && size > 1 && size > left / scan->parts)
             size /= 2;
         uint64_t end = first + (size < left ? size : left);
         if (MUTANT(MORSEL_CLAIMED_TWICE))

@@ -1,40 +1,25 @@
 /* engine/exec/window.c - window functions over input that comes sorted by partition and order.
  *
- * Rows are kept until their partition is whole; then every function is computed for all of its rows and the partition goes
- * on, chunk by chunk: the input's columns, then the results. Memory is that of the largest partition.
+ * Rows are kept in a *block* until it holds BLOCK_ROWS of whole partitions (or one partition that is longer). Then every function is
+ * computed for the block's partitions, one after another, or by several workers, each of which takes a run of partitions; and the block
+ * goes on, chunk by chunk: the input's columns, then the results. Rows of the partition that isn't whole move to the next block.
+ * Memory is that of a block, or of the largest partition.
  *
- * A frame is a range of row numbers within the partition, [start, end), less what EXCLUDE takes out. Aggregates: frames that
- * begin at the first row grow a running state; other frames are summed anew when they differ from the last row's. */
-#include "engine/exec/operator.h"
-#include "parser/tree.h"
+ * Where a partition and a group of peers begins is marked as rows come. What is computed of a partition hangs on its rows only, so
+ * workers don't show. If one fails, the partitions are computed once more in order, and what stands before the failing one goes on first. */
+#include "base/plant.h"
+#include "engine/exec/window_private.h"
 
-enum over { AGGREGATE_OVER, ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST, NTILE, LAG, LEAD, FIRST_VALUE, LAST_VALUE, NTH_VALUE };
+#define BLOCK_ROWS    32768
+#define PARALLEL_ROWS 8192               /* fewer aren't worth waking anybody */
+
 static const char *const names[] = { "", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value" };
 
-struct item {
-    const struct window_item *item;
-    enum over function;
-    uint16_t first_arg;                  /* column of the kept rows */
-    uint16_t filter;                     /* column, or 0xFFFF */
-    struct sql_type *arg_types;
-    uint64_t start_offset, end_offset;   /* ROWS, GROUPS */
-    struct value start_value, end_value; /* RANGE */
-};
-struct window_node {
-    struct exec_node op;
-    struct program *program;             /* arguments and filters */
-    uint16_t output_count, left_count;
-    struct sql_type *types;              /* of the kept rows: input, arguments */
-    struct item *items;
-};
 struct window_local {
     struct local local;
     struct evaluation *evaluation;
     struct vector *columns;
-    struct arena *arena;                 /* of the partition */
-    struct rows rows;
-    uint64_t *peer_start, *peer_end, *peer_group;
-    struct vector **results;             /* by item, by chunk */
+    struct block blocks[2], *block;      /* the one at hand */
     uint64_t batches;
 };
 
@@ -67,13 +52,12 @@ static enum status window_open(struct exec_node *op)
             n->types[item->filter] = w->filter->type;
             exprs[n->output_count++] = w->filter;
         }
-        if (w->aggregate)
-            continue;
-        for (enum over f = ROW_NUMBER; f <= NTH_VALUE; f++)
+        for (enum over f = ROW_NUMBER; f <= NTH_VALUE && !w->aggregate; f++)
             if (strcmp(names[f], w->function->name) == 0)
                 item->function = f;
-        if (item->function == AGGREGATE_OVER)
+        if (!w->aggregate && item->function == AGGREGATE_OVER)
             return error_set(STATUS_FEATURE_NOT_SUPPORTED, "window function %s is not supported", w->function->name);
+        item->frame_of_rows = item->function == AGGREGATE_OVER || item->function >= FIRST_VALUE;
     }
     return node_program(op, 0, exprs, n->output_count, &n->program);
 }
@@ -84,436 +68,185 @@ static enum status window_local(struct local *local)
     struct window_node *n = (struct window_node *)local->op;
     struct arena *arena = local->worker->arena;
     l->columns = arena_array(arena, struct vector, n->left_count + n->output_count + 1u);
-    l->results = arena_array(arena, struct vector *, local->op->plan->window_count + 1u);
-    l->arena = arena_open(arena, "partition");
+    for (int b = 0; b < 2; b++)
+        l->blocks[b].arena = arena_open(arena, "window");
     return evaluation_open(n->program, local->worker->run, arena, &l->evaluation);
 }
 
-static void start_partition(struct window_local *l)
+static void block_start(struct window_local *l, struct block *b)
 {
-    struct window_node *n = (struct window_node *)l->local.op;
-    arena_reset(l->arena);
-    rows_open(&l->rows, l->arena, n->types, (uint16_t)(n->left_count + n->output_count));
+    const struct window_node *n = (const struct window_node *)l->local.op;
+    struct arena *arena = b->arena;
+    arena_reset(arena);
+    *b = (struct block){ .arena = arena };
+    rows_open(&b->rows, arena, n->types, (uint16_t)(n->left_count + n->output_count));
 }
 
-static const struct vector *at(const struct window_local *l, uint64_t row, uint16_t column) { return rows_column(&l->rows, row, column); }
+/* ---- where partitions and peers begin ---- */
 
-static bool same_order(const struct window_local *l, uint64_t a, uint64_t b)
+#define DIFFER(TYPE)                                                                                                   \
+    do {                                                                                                               \
+        const TYPE *values = v->values;                                                                                \
+        for (uint16_t k = 1; k < batch->selected_count; k++)                                                           \
+            begins[k] |= values[batch_row(batch, k)] != values[batch_row(batch, k - 1u)] ? flag : 0;                   \
+    } while (0)
+
+/* Marks rows that differ in the column from the row before them. */
+static void mark_column(struct window_local *l, const struct batch *batch, uint16_t column, uint8_t flag, uint8_t *begins)
 {
-    const struct plan *plan = l->local.op->plan;
-    for (uint16_t k = 0; k < plan->sort_count; k++) {
-        uint16_t c = plan->sort[k].column;
-        if (!same_value(plan->left->types[c], at(l, a, c), rows_at(a), at(l, b, c), rows_at(b)))
-            return false;
+    const struct vector *v = &batch->columns[column];
+    struct sql_type type = l->local.op->plan->left->types[column];
+    struct block *b = l->block;
+    if (b->rows.count) {
+        uint64_t last = b->rows.count - 1;
+        if (!same_value(type, rows_column(&b->rows, last, column), rows_at(last), v, batch_row(batch, 0)))
+            begins[0] |= flag;
     }
-    return true;
-}
-
-/* ---- frames ---- */
-
-/* Where key of row i, moved by the offset, would stand: the first row that isn't before it (after: that is behind it). */
-static enum status range_bound(struct window_local *l, uint64_t i, const struct item *item, const struct value *offset, struct sql_type offset_type, bool preceding, bool after, uint64_t *out)
-{
-    const struct plan *plan = l->local.op->plan;
-    uint64_t count = l->rows.count;
-    const struct sort_item *sort = &plan->sort[0];
-    struct sql_type type = plan->left->types[sort->column];
-    const struct vector *key = at(l, i, sort->column);
-    (void)item;
-    if (vector_null(key, rows_at(i))) {  /* nulls are peers of each other only */
-        *out = after ? l->peer_end[i] : l->peer_start[i];
-        return STATUS_OK;
-    }
-    bool minus = preceding != sort->descending;
-    size_t found;
-    const struct operator *const *operators = operators_named(minus ? "-" : "+", &found);
-    const struct function *function = NULL;
-    struct sql_type wanted = offset_type;
-    for (size_t k = 0; k < found && !function; k++)
-        if (operators[k]->left == type.oid && operators[k]->right == offset_type.oid)
-            function = operators[k]->function;
-    if (!function)
-        return error_set(STATUS_FEATURE_NOT_SUPPORTED, "RANGE with offset PRECEDING/FOLLOWING is not supported for this column and offset type");
-    struct vector args[2], moved;
-    struct sql_type arg_types[2] = { type, wanted }, result = type_make(function->result, -1);
-    kernel_fn kernel = function->kernel;
-    const void *data = NULL;
-    if (function->bind) {
-        const struct value *constants[2] = { NULL, NULL };
-        struct function_bind bind = { .arena = l->arena, .arg_count = 2, .arg_types = arg_types, .constants = constants, .kernel = kernel, .result = result };
-        enum status status = function->bind(&bind);
-        if (status)
-            return status;
-        kernel = bind.kernel;
-        data = bind.data;
-        result = bind.result;
-    }
-    args[0] = (struct vector){ .values = (uint8_t *)key->values + rows_at(i) * width_bytes(key->width), .width = key->width, .constant = true };
-    vector_of_value(&args[1], offset, wanted.width);
-    vector_make(&moved, l->arena, result.width, 1);
-    moved.nulls[0] = 0;
-    uint16_t error_at = 0;
-    struct kernel_call call = { .out = &moved, .args = args, .arg_count = 2, .count = 1, .row_count = 1, .arena = l->arena, .data = data, .error_at = &error_at, .out_type = result, .arg_types = arg_types };
-    enum status status = kernel(&call);
-    if (status == STATUS_OUT_OF_RANGE || status == STATUS_DATETIME_OVERFLOW) {   /* past the end of the type: past all rows */
-        *out = preceding ? 0 : count;
-        return STATUS_OK;
-    }
-    if (status)
-        return status;
-    if (result.oid != type.oid || result.width != type.width || result.scale != type.scale) {
-        struct value value = value_get(result, &moved, 0), converted;
-        struct vector v;
-        struct text_buffer text;
-        text_buffer_open(&text, l->arena);
-        vector_of_value(&v, &value, result.width);
-        type_out(result, &v, 0, &text);
-        status = type_in(type_make(type.oid, -1), text.bytes, text.length, l->arena, &converted);
-        if (status)
-            return status;
-        vector_make(&moved, l->arena, type.width, 1);
-        moved.nulls[0] = 0;
-        value_put(type, &converted, &moved, 0);
-    }
-    /* nulls stand at one end */
-    uint64_t low = 0, high = count;
-    while (low < high && vector_null(at(l, low, sort->column), rows_at(low)))
-        low = l->peer_end[low];
-    while (high > low && vector_null(at(l, high - 1, sort->column), rows_at(high - 1)))
-        high = l->peer_start[high - 1];
-    while (low < high) {
-        uint64_t middle = (low + high) / 2;
-        int order = type_compare(type, at(l, middle, sort->column), rows_at(middle), &moved, 0);
-        if (sort->descending)
-            order = -order;
-        if (after ? order <= 0 : order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *out = low;
-    return STATUS_OK;
-}
-
-static uint64_t group_start(const struct window_local *l, int64_t group)
-{
-    uint64_t low = 0, high = l->rows.count;
-    if (group < 0)
-        return 0;
-    while (low < high) {
-        uint64_t middle = (low + high) / 2;
-        if (l->peer_group[middle] < (uint64_t)group)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static enum status frame_of(struct window_local *l, const struct item *item, uint64_t i, uint64_t *start, uint64_t *end)
-{
-    const struct window_definition *f = item->item->frame;
-    uint64_t count = l->rows.count;
-    enum frame_mode mode = f && f->has_frame ? f->mode : FRAME_RANGE;
-    enum frame_bound first = f && f->has_frame ? f->start : BOUND_UNBOUNDED_PRECEDING, last = f && f->has_frame ? f->end : BOUND_CURRENT_ROW;
-    enum status status = STATUS_OK;
-    switch (first) {
-    case BOUND_UNBOUNDED_PRECEDING: *start = 0; break;
-    case BOUND_UNBOUNDED_FOLLOWING: *start = count; break;
-    case BOUND_CURRENT_ROW: *start = mode == FRAME_ROWS ? i : l->peer_start[i]; break;
-    default:
-        if (mode == FRAME_ROWS)
-            *start = first == BOUND_PRECEDING ? (item->start_offset > i ? 0 : i - item->start_offset) : (item->start_offset > count - i ? count : i + item->start_offset);
-        else if (mode == FRAME_GROUPS)
-            *start = item->start_offset > count ? (first == BOUND_PRECEDING ? 0 : count)
-                                                : group_start(l, (int64_t)l->peer_group[i] + (first == BOUND_PRECEDING ? -(int64_t)item->start_offset : (int64_t)item->start_offset));
-        else
-            status = range_bound(l, i, item, &item->start_value, item->item->start_offset->type, first == BOUND_PRECEDING, false, start);
-    }
-    if (status)
-        return status;
-    switch (last) {
-    case BOUND_UNBOUNDED_PRECEDING: *end = 0; break;
-    case BOUND_UNBOUNDED_FOLLOWING: *end = count; break;
-    case BOUND_CURRENT_ROW: *end = mode == FRAME_ROWS ? i + 1 : l->peer_end[i]; break;
-    default:
-        if (mode == FRAME_ROWS)
-            *end = last == BOUND_PRECEDING ? (item->end_offset > i ? 0 : i - item->end_offset + 1) : (item->end_offset >= count - i ? count : i + item->end_offset + 1);
-        else if (mode == FRAME_GROUPS)
-            *end = item->end_offset > count ? (last == BOUND_PRECEDING ? 0 : count)
-                                            : group_start(l, (int64_t)l->peer_group[i] + 1 + (last == BOUND_PRECEDING ? -(int64_t)item->end_offset : (int64_t)item->end_offset));
-        else
-            status = range_bound(l, i, item, &item->end_value, item->item->end_offset->type, last == BOUND_PRECEDING, true, end);
-    }
-    if (*start > *end)
-        *start = *end;
-    return status;
-}
-
-/* Is row j of row i's frame left out by EXCLUDE? */
-static bool excluded(const struct window_local *l, const struct item *item, uint64_t i, uint64_t j)
-{
-    const struct window_definition *f = item->item->frame;
-    switch (f ? f->exclusion : EXCLUDE_NO_OTHERS) {
-    case EXCLUDE_CURRENT_ROW: return i == j;
-    case EXCLUDE_GROUP:       return l->peer_group[i] == l->peer_group[j];
-    case EXCLUDE_TIES:        return l->peer_group[i] == l->peer_group[j] && i != j;
-    default:                  return false;
-    }
-}
-
-static enum status bounds_evaluate(struct window_local *l, struct item *item)
-{
-    const struct window_item *w = item->item;
-    const struct window_definition *f = w->frame;
-    for (int side = 0; side < 2; side++) {
-        struct scalar *offset = side ? w->end_offset : w->start_offset;
-        if (!offset || !f)
-            continue;
-        const char *which = side ? "ending" : "starting";
-        struct value value;
-        enum status status = run_scalar_in(l->local.worker->run, l->local.worker->arena, offset, &value);
-        if (status)
-            return status;
-        if (value.null)
-            return error_set(STATUS_NULL_NOT_ALLOWED, "frame %s offset must not be null", which);
-        if (f->mode != FRAME_RANGE) {
-            int64_t n = offset->type.width == 4 ? value.i4 : offset->type.width == 2 ? value.i2 : value.i8;
-            if (n < 0)
-                return error_set(STATUS_INVALID_FRAME_OFFSET, "frame %s offset must not be negative", which);
-            *(side ? &item->end_offset : &item->start_offset) = (uint64_t)n;
+    if (v->constant)
+        return;
+    if (type_bitwise(type) && !v->nulls) {
+        switch (v->width) {
+        case 1: DIFFER(uint8_t); return;
+        case 2: DIFFER(uint16_t); return;
+        case 4: DIFFER(uint32_t); return;
+        default: DIFFER(uint64_t); return;
         }
-        *(side ? &item->end_value : &item->start_value) = value;
     }
-    return STATUS_OK;
+    for (uint16_t k = 1; k < batch->selected_count; k++)
+        if (!same_value(type, v, batch_row(batch, k), v, batch_row(batch, k - 1u)))
+            begins[k] |= flag;
 }
 
-/* ---- aggregates ---- */
-
-/* Adds rows [from, to) of the partition to the state. */
-static enum status add_rows(struct window_local *l, const struct item *item, void *state, uint64_t from, uint64_t to, uint64_t row)
+static uint8_t *begins_room(struct block *b, uint64_t count)
 {
-    const struct window_item *w = item->item;
-    bool exclusion = w->frame && w->frame->has_frame && w->frame->exclusion != EXCLUDE_NO_OTHERS;
-    while (from < to) {
-        uint64_t chunk = from / ROWS_CHUNK, end = (chunk + 1) * ROWS_CHUNK < to ? (chunk + 1) * ROWS_CHUNK : to;
-        row_pos positions[ROWS_CHUNK];
-        uint16_t count = 0, error_at = 0;
-        const struct vector *args = &l->rows.chunks[chunk].columns[item->first_arg];
-        for (uint64_t j = from; j < end; j++) {
-            uint16_t p = rows_at(j);
-            bool take = !exclusion || !excluded(l, item, row, j);
-            if (take && item->filter != 0xFFFF) {
-                const struct vector *filter = at(l, j, item->filter);
-                take = !vector_null(filter, p) && VECTOR(uint8_t, filter, p);
-            }
-            for (uint32_t a = 0; a < w->arg_count && take && w->aggregate->strict; a++)
-                take = !vector_null(&args[a], p);
-            if (take)
-                positions[count++] = p;
-        }
-        struct aggregate_call call = { .args = args, .arg_types = item->arg_types, .arg_count = w->arg_count, .selection = positions, .count = count, .arena = l->arena, .error_at = &error_at };
-        enum status status = count ? w->aggregate->update_one(&call, state) : STATUS_OK;
-        if (status)
-            return status;
-        from = end;
+    if (b->rows.count + count > b->begins_capacity) {
+        uint64_t capacity = b->begins_capacity ? b->begins_capacity * 2 : 4096;
+        while (capacity < b->rows.count + count)
+            capacity *= 2;
+        b->begins = arena_grow(b->arena, b->begins, b->begins_capacity, capacity);
+        b->begins_capacity = capacity;
     }
-    return STATUS_OK;
+    return b->begins + b->rows.count;
 }
 
-static void put(struct window_local *l, uint16_t k, uint64_t row, struct sql_type type, const struct value *value)
-{
-    struct vector *v = &l->results[k][row / ROWS_CHUNK];
-    v->nulls[rows_at(row)] = value->null;
-    if (value->null)
-        memset((uint8_t *)v->values + rows_at(row) * width_bytes(v->width), 0, width_bytes(v->width));
-    else
-        value_put(type, value, v, rows_at(row));
-}
+/* ---- a block is computed ---- */
 
-static enum status aggregate_over(struct window_local *l, uint16_t k)
+/* Its first `count` rows are whole partitions. */
+static void find_peers(struct block *b, uint64_t count)
 {
-    struct window_node *n = (struct window_node *)l->local.op;
-    const struct item *item = &n->items[k];
-    const struct window_item *w = item->item;
-    const struct window_definition *f = w->frame;
-    bool exclusion = f && f->has_frame && f->exclusion != EXCLUDE_NO_OTHERS;
-    bool growing = (!f || !f->has_frame || f->start == BOUND_UNBOUNDED_PRECEDING) && !exclusion;
-    uint64_t done_start = 0, done_end = 0;
-    bool have = false;
-    void *state = arena_zero(l->arena, w->aggregate->state_bytes + 16);
-    struct value value = {0};
-    for (uint64_t i = 0; i < l->rows.count; i++) {
-        uint64_t start, end;
-        enum status status = frame_of(l, item, i, &start, &end);
-        if (status)
-            return status;
-        if (!have || exclusion || start != done_start || end != done_end) {
-            if (!growing || (have && end < done_end)) {
-                memset(state, 0, w->aggregate->state_bytes);
-                done_end = start;
-            } else if (!have) {
-                done_end = start;
-            }
-            status = add_rows(l, item, state, done_end, end, i);
-            if (!status)
-                status = w->aggregate->finish(state, w->type, l->arena, &value);
-            done_start = start;
-            done_end = end > done_end ? end : done_end;
-            have = true;
-            if (!status && i % 1024 == 0)
-                status = run_check(l->local.worker);
-            if (status)
-                return status;
-        }
-        put(l, k, i, w->type, &value);
-    }
-    return STATUS_OK;
-}
-
-/* ---- the others ---- */
-
-static struct value arg_value(struct window_local *l, const struct item *item, uint16_t a, uint64_t row)
-{
-    const struct vector *v = at(l, row, (uint16_t)(item->first_arg + a));
-    if (vector_null(v, rows_at(row)))
-        return (struct value){ .null = true };
-    return value_get(item->arg_types[a], v, rows_at(row));
-}
-
-static enum status compute_row(struct window_local *l, uint16_t k, uint64_t i, struct value *out)
-{
-    struct window_node *n = (struct window_node *)l->local.op;
-    const struct item *item = &n->items[k];
-    const struct window_item *w = item->item;
-    uint64_t count = l->rows.count, start, end;
-    enum status status = STATUS_OK;
-    *out = (struct value){0};
-    switch (item->function) {
-    case ROW_NUMBER:   out->i8 = (int64_t)i + 1; break;
-    case RANK:         out->i8 = (int64_t)l->peer_start[i] + 1; break;
-    case DENSE_RANK:   out->i8 = (int64_t)l->peer_group[i] + 1; break;
-    case PERCENT_RANK: out->f8 = count > 1 ? (double)l->peer_start[i] / (double)(count - 1) : 0; break;
-    case CUME_DIST:    out->f8 = (double)l->peer_end[i] / (double)count; break;
-    case NTILE: {
-        struct value buckets = arg_value(l, item, 0, i);
-        if (buckets.null) {
-            out->null = true;
-            break;
-        }
-        if (buckets.i4 <= 0)
-            return error_set(STATUS_INVALID_NTILE, "argument of ntile must be greater than zero");
-        uint64_t size = count / (uint64_t)buckets.i4, larger = count % (uint64_t)buckets.i4;
-        if (i < larger * (size + 1))
-            out->i4 = (int32_t)(i / (size + 1)) + 1;
-        else
-            out->i4 = (int32_t)(larger + (i - larger * (size + 1)) / size) + 1;
-        break;
-    }
-    case LAG: case LEAD: {
-        struct value offset = { .i4 = 1 };
-        if (w->arg_count > 1)
-            offset = arg_value(l, item, 1, i);
-        if (offset.null) {
-            out->null = true;
-            break;
-        }
-        int64_t to = (int64_t)i + (item->function == LAG ? -(int64_t)offset.i4 : (int64_t)offset.i4);
-        if (to >= 0 && (uint64_t)to < count)
-            *out = arg_value(l, item, 0, (uint64_t)to);
-        else if (w->arg_count > 2)
-            *out = arg_value(l, item, 2, i);
-        else
-            out->null = true;
-        break;
-    }
-    case FIRST_VALUE: case LAST_VALUE: case NTH_VALUE: {
-        int64_t nth = 1;
-        status = frame_of(l, item, i, &start, &end);
-        if (status)
-            return status;
-        if (item->function == NTH_VALUE) {
-            struct value number = arg_value(l, item, 1, i);
-            if (number.null) {
-                out->null = true;
-                break;
-            }
-            nth = number.i4;
-            if (nth <= 0)
-                return error_set(STATUS_INVALID_NTH_VALUE, "argument of nth_value must be greater than zero");
-        }
-        out->null = true;
-        if (item->function == LAST_VALUE) {
-            for (uint64_t j = end; j > start; j--)
-                if (!excluded(l, item, i, j - 1)) {
-                    *out = arg_value(l, item, 0, j - 1);
-                    break;
-                }
-            break;
-        }
-        bool exclusion = w->frame && w->frame->has_frame && w->frame->exclusion != EXCLUDE_NO_OTHERS;
-        if (!exclusion) {
-            if ((uint64_t)nth <= end - start)
-                *out = arg_value(l, item, 0, start + (uint64_t)nth - 1);
-            break;
-        }
-        for (uint64_t j = start; j < end; j++)
-            if (!excluded(l, item, i, j) && --nth == 0) {
-                *out = arg_value(l, item, 0, j);
-                break;
-            }
-        break;
-    }
-    case AGGREGATE_OVER: break;
-    }
-    return status;
-}
-
-static enum status finish_partition(struct window_local *l)
-{
-    struct window_node *n = (struct window_node *)l->local.op;
-    const struct plan *plan = n->op.plan;
-    uint64_t count = l->rows.count;
-    enum status status = STATUS_OK;
-    if (count == 0)
-        return STATUS_OK;
-    l->peer_start = arena_alloc(l->arena, count * sizeof(uint64_t));
-    l->peer_end = arena_alloc(l->arena, count * sizeof(uint64_t));
-    l->peer_group = arena_alloc(l->arena, count * sizeof(uint64_t));
-    uint64_t group = 0;
+    b->peer_start = arena_alloc(b->arena, count * sizeof(uint64_t));
+    b->peer_end = arena_alloc(b->arena, count * sizeof(uint64_t));
+    b->peer_group = arena_alloc(b->arena, count * sizeof(uint64_t));
+    b->starts = arena_alloc(b->arena, count * sizeof(uint64_t));
+    b->ends = arena_alloc(b->arena, count * sizeof(uint64_t));
+    uint64_t partition = 0, group = 0;
     for (uint64_t i = 0; i < count;) {
         uint64_t end = i + 1;
-        while (end < count && same_order(l, i, end))
+        while (end < count && !b->begins[end])
             end++;
+        if (b->begins[i] & BEGINS_PARTITION) {
+            partition = i;
+            group = 0;
+        }
         for (uint64_t j = i; j < end; j++) {
-            l->peer_start[j] = i;
-            l->peer_end[j] = end;
-            l->peer_group[j] = group;
+            b->peer_start[j] = i - partition;
+            b->peer_end[j] = end - partition - (PLANT(PEERS_CUT) && end - i > 2);
+            b->peer_group[j] = group;
         }
         group++;
         i = end;
     }
-    for (uint16_t k = 0; k < plan->window_count && !status; k++) {
-        l->results[k] = arena_array(l->arena, struct vector, l->rows.chunk_count);
-        for (uint32_t c = 0; c < l->rows.chunk_count; c++)
-            vector_make(&l->results[k][c], l->arena, plan->windows[k].type.width, l->rows.chunks[c].count);
-        if (n->items[k].function == AGGREGATE_OVER) {
-            status = aggregate_over(l, k);
-            continue;
-        }
-        for (uint64_t i = 0; i < count && !status; i++) {
-            struct value value;
-            status = compute_row(l, k, i, &value);
-            if (!status)
-                put(l, k, i, plan->windows[k].type, &value);
-        }
+}
+
+static uint64_t partition_end(const struct block *b, uint64_t first, uint64_t count)
+{
+    uint64_t end = first + 1;
+    while (end < count && !(b->begins[end] & BEGINS_PARTITION))
+        end++;
+    return end;
+}
+
+/* Partitions from row `first` to `end`. *failed: the first row of the one that failed. */
+static enum status partitions_compute(const struct window_node *n, const struct block *b, struct worker *worker, struct arena *arena, uint64_t first, uint64_t end, uint64_t *failed)
+{
+    struct arena *scratch = arena_open(arena, "partition");
+    enum status status = STATUS_OK;
+    while (first < end && !status) {
+        struct part p = { .node = n, .block = b, .first = first, .count = partition_end(b, first, end) - first, .worker = worker, .arena = arena, .scratch = scratch };
+        *failed = first;
+        arena_reset(scratch);
+        for (uint16_t k = 0; k < n->op.plan->window_count && !status; k++)
+            status = window_compute(&p, k);
+        first += p.count;
     }
-    struct vector *out = arena_array(l->arena, struct vector, plan->column_count + 1u);
-    for (uint32_t c = 0; c < l->rows.chunk_count && !status; c++) {
+    return status;
+}
+
+struct sharing { const struct window_node *node; const struct block *block; uint64_t *firsts; struct arena **arenas; };
+static enum status share_compute(void *context, uint16_t number, struct worker *worker)
+{
+    struct sharing *s = context;
+    uint64_t failed;
+    return partitions_compute(s->node, s->block, worker, s->arenas[number], s->firsts[number], s->firsts[number + 1], &failed);
+}
+
+/* Runs of partitions of about the same number of rows, a worker each. Answers how many; fewer than 2: not worth it. */
+static uint16_t share_out(const struct block *b, uint64_t count, uint64_t *firsts, uint16_t most)
+{
+    uint16_t n = 0;
+    firsts[0] = 0;
+    for (uint64_t row = 1; row < count && n + 1 < most; row++)
+        if (b->begins[row] & BEGINS_PARTITION && row - firsts[n] >= count / most)
+            firsts[++n] = row;
+    firsts[++n] = count;
+    return n;
+}
+
+static uint16_t window_workers(const struct window_local *l, uint64_t count)
+{
+    const struct run *run = l->local.worker->run;
+    int most = run->settings ? run->settings->max_parallel_workers_per_gather : 0;
+    if (count < PARALLEL_ROWS || most < 2 || run->nesting > 0 || !run->plan || !l->local.op->plan->parallel_safe || !workers_available())
+        return 1;
+    return (uint16_t)(most < 64 ? most : 64);
+}
+
+static enum status block_compute(struct window_local *l, struct block *b, uint64_t count, uint64_t *failed)
+{
+    struct window_node *n = (struct window_node *)l->local.op;
+    uint16_t most = window_workers(l, count);
+    uint64_t firsts[65];
+    if (most > 1)
+        most = share_out(b, count, firsts, most);
+    if (most > 1) {
+        struct sharing s = { n, b, firsts, arena_array(b->arena, struct arena *, most) };
+        for (uint16_t w = 0; w < most; w++)
+            s.arenas[w] = arena_open(b->arena, "partitions");
+        enum status status = workers_each(l->local.worker->run, most, share_compute, &s);
+        if (!status || status_sqlstate(status)[0] != '2')
+            return status;
+        error_clear();                   /* which is the first that fails? */
+    }
+    return partitions_compute(n, b, l->local.worker, arena_open(b->arena, "partitions"), 0, count, failed);
+}
+
+static enum status block_push(struct window_local *l, struct block *b, uint64_t count)
+{
+    struct window_node *n = (struct window_node *)l->local.op;
+    const struct plan *plan = n->op.plan;
+    struct vector *out = arena_array(b->arena, struct vector, plan->column_count + 1u);
+    enum status status = STATUS_OK;
+    for (uint32_t c = 0; c * (uint64_t)ROWS_CHUNK < count && !status; c++) {
         struct batch batch;
-        rows_chunk(&l->rows, c, &batch);
-        for (uint16_t k = 0; k < plan->column_count; k++)
-            out[k] = k < n->left_count ? batch.columns[k] : l->results[k - n->left_count][c];
+        uint64_t left = count - c * (uint64_t)ROWS_CHUNK;
+        rows_chunk(&b->rows, c, &batch);
+        if (left < batch.row_count)
+            batch.row_count = batch.selected_count = (uint16_t)left;
+        for (uint16_t k = 0; k < plan->column_count; k++) {
+            out[k] = k < n->left_count ? batch.columns[k] : b->results[k - n->left_count][c];
+            if (k >= n->left_count && !memchr(out[k].nulls, 1, batch.row_count))
+                out[k].nulls = NULL;
+        }
         batch.columns = out;
         batch.column_count = plan->column_count;
         batch.grain = l->batches++ / GRAIN_BATCHES;
@@ -521,55 +254,92 @@ static enum status finish_partition(struct window_local *l)
         if (!status)
             status = local_push(&l->local, &batch);
     }
-    start_partition(l);
     return status;
 }
 
-static bool same_partition(const struct window_local *l, uint64_t kept, const struct batch *batch, uint16_t i)
+/* Computes the first `count` rows of the block, all of them whole partitions, and hands them on. */
+static enum status block_finish(struct window_local *l, struct block *b, uint64_t count)
 {
     const struct plan *plan = l->local.op->plan;
-    for (uint16_t k = 0; k < plan->partition_count; k++) {
-        uint16_t c = plan->partition[k];
-        if (!same_value(plan->left->types[c], at(l, kept, c), rows_at(kept), &batch->columns[c], i))
-            return false;
+    uint64_t failed = 0;
+    if (count == 0)
+        return STATUS_OK;
+    find_peers(b, count);
+    b->results = arena_array(b->arena, struct vector *, plan->window_count + 1u);
+    for (uint16_t k = 0; k < plan->window_count; k++) {
+        b->results[k] = arena_array(b->arena, struct vector, b->rows.chunk_count);
+        for (uint32_t c = 0; c < b->rows.chunk_count; c++)
+            vector_make(&b->results[k][c], b->arena, plan->windows[k].type.width, b->rows.chunks[c].count);
     }
-    return true;
+    enum status status = block_compute(l, b, count, &failed);
+    if (!status)
+        return block_push(l, b, count);
+    if (status == STATUS_STOP || failed == 0)
+        return status;
+    struct error saved = {0};
+    error_save(&saved);
+    status = block_push(l, b, failed);   /* rows before the error */
+    if (status) {
+        error_free(&saved);
+        return status;
+    }
+    return error_restore(&saved);
+}
+
+/* Rows from `first` on begin the other block. */
+static void block_move(struct window_local *l, uint64_t first)
+{
+    struct block *from = l->block, *to = from == &l->blocks[0] ? &l->blocks[1] : &l->blocks[0];
+    block_start(l, to);
+    memcpy(begins_room(to, from->rows.count - first), from->begins + first, from->rows.count - first);
+    for (uint64_t row = first; row < from->rows.count;) {
+        struct batch batch;
+        row_pos rows[ROWS_CHUNK];
+        uint16_t count = 0;
+        rows_chunk(&from->rows, (uint32_t)(row / ROWS_CHUNK), &batch);
+        for (uint16_t at = rows_at(row); at < batch.row_count; at++)
+            rows[count++] = at;
+        rows_append_some(&to->rows, &batch, rows, count);
+        row += count;
+    }
+    l->block = to;
 }
 
 static enum status window_take(struct local *local, const struct batch *batch)
 {
     struct window_local *l = (struct window_local *)local;
     struct window_node *n = (struct window_node *)local->op;
+    const struct plan *plan = local->op->plan;
+    struct block *b = l->block;
     uint16_t error_at;
     enum status status = evaluation_run(l->evaluation, batch, l->columns + n->left_count, &error_at);
     if (status)
-        return status;
+        return rows_before_failure(local, batch, status, error_at, window_take);
+    uint8_t *begins = begins_room(b, batch->selected_count);
+    memset(begins, 0, batch->selected_count);
+    for (uint16_t k = 0; k < plan->partition_count; k++)
+        mark_column(l, batch, plan->partition[k], BEGINS_PARTITION, begins);
+    for (uint16_t k = 0; k < plan->sort_count; k++)
+        mark_column(l, batch, plan->sort[k].column, BEGINS_PEERS, begins);
+    if (b->rows.count == 0)
+        begins[0] = BEGINS_PARTITION;
     memcpy(l->columns, batch->columns, n->left_count * sizeof *l->columns);
     struct batch all = *batch;
     all.columns = l->columns;
     all.column_count = (uint16_t)(n->left_count + n->output_count);
-    row_pos run[BATCH_MAX];
-    uint16_t count = 0;
-    for (BATCH_EACH(batch, i)) {
-        bool same = true;
-        if (count)
-            for (uint16_t k = 0; k < n->op.plan->partition_count && same; k++) {
-                uint16_t c = n->op.plan->partition[k];
-                same = same_value(n->op.plan->left->types[c], &batch->columns[c], run[count - 1], &batch->columns[c], i);
-            }
-        else if (l->rows.count)
-            same = same_partition(l, l->rows.count - 1, batch, i);
-        if (!same) {
-            rows_append_some(&l->rows, &all, run, count);
-            count = 0;
-            status = finish_partition(l);
-            if (status)
-                return status;
-        }
-        run[count++] = i;
-    }
-    rows_append_some(&l->rows, &all, run, count);
-    return STATUS_OK;
+    rows_append(&b->rows, &all);
+    if (b->rows.count < BLOCK_ROWS)
+        return STATUS_OK;
+    uint64_t whole = b->rows.count;      /* the last partition may go on */
+    do
+        whole--;
+    while (whole && whole >= b->rows.count - batch->selected_count && !(b->begins[whole] & BEGINS_PARTITION));
+    if (!(b->begins[whole] & BEGINS_PARTITION) || whole < BLOCK_ROWS / 2)
+        return STATUS_OK;
+    status = block_finish(l, b, whole);
+    if (!status)
+        block_move(l, whole);
+    return status;
 }
 
 static enum status window_source(struct local *local)
@@ -578,14 +348,28 @@ static enum status window_source(struct local *local)
     struct window_node *n = (struct window_node *)local->op;
     enum status status = STATUS_OK;
     l->batches = 0;
-    start_partition(l);
+    l->block = &l->blocks[0];
+    block_start(l, l->block);
     for (uint16_t k = 0; k < local->op->plan->window_count && !status; k++)
-        status = bounds_evaluate(l, &n->items[k]);
+        status = frame_offsets(local->worker->run, local->worker->arena, n, &n->items[k]);
+    if (status)
+        return status;
+    status = node_run(local->op->left, local);
     if (!status)
-        status = node_run(local->op->left, local);
-    if (!status)
-        status = finish_partition(l);
-    return status;
+        return block_finish(l, l->block, l->block->rows.count);
+    if (status == STATUS_STOP || status_sqlstate(status)[0] != '2')
+        return status;
+    struct error saved = {0};            /* an input row failed: partitions before its own go on first */
+    error_save(&saved);
+    uint64_t whole = l->block->rows.count;
+    while (whole && !(l->block->begins[--whole] & BEGINS_PARTITION))
+        ;
+    status = block_finish(l, l->block, whole);
+    if (status) {
+        error_free(&saved);
+        return status;
+    }
+    return error_restore(&saved);
 }
 
 const struct node_class window_class = { .name = "window", .node_bytes = sizeof(struct window_node), .local_bytes = sizeof(struct window_local), .open = window_open,

@@ -152,13 +152,22 @@ static inline void exact_add(struct wide_sum *s, int64_t x)
 }
 /* Batches of 64-bit values add up in an int128 without carry. */
 #define EXACT(NAME, T, SCALE, IS_NAN) \
-    UPDATE(NAME##_slow, struct exact, const T x = VECTOR(T, &c->args[0], i); s->count++; s->scale = (SCALE); if (IS_NAN) s->nans++; else wide_add(&s->sum, x)) \
+    static void NAME##_slow_one(struct aggregate_call *c, struct exact *s) \
+    { \
+        for (KERNEL_ROWS(c, i)) { \
+            const T x = VECTOR(T, &c->args[0], i); \
+            s->count++; \
+            s->scale = (SCALE); \
+            if (IS_NAN) \
+                s->nans++; \
+            else \
+                wide_add(&s->sum, x); \
+        } \
+    } \
     static enum status NAME##_update(struct aggregate_call *c) \
     { \
-        if (sizeof(T) > 8) \
-            return NAME##_slow_update(c); \
         GROUPED_LOOP(struct exact, T, s->count++; s->scale = (SCALE); \
-                     if (IS_NAN) s->nans++; else exact_add(&s->sum, (int64_t)x)); \
+                     if (IS_NAN) s->nans++; else if (sizeof(T) > 8) wide_add(&s->sum, x); else exact_add(&s->sum, (int64_t)x)); \
         return STATUS_OK; \
     } \
     static enum status NAME##_update_one(struct aggregate_call *c, void *state) \
@@ -167,14 +176,18 @@ static inline void exact_add(struct wide_sum *s, int64_t x)
         const T *values = c->args[0].values; \
         __int128 sum = 0; \
         bool nan = false; \
-        if (sizeof(T) > 8 || c->args[0].constant) \
-            return NAME##_slow_update_one(c, state); \
+        if (sizeof(T) > 8 || c->args[0].constant) { \
+            NAME##_slow_one(c, s); \
+            return STATUS_OK; \
+        } \
         if (c->selection) \
             for (uint16_t n = 0; n < c->count; n++) { const T x = values[c->selection[n]]; nan |= (IS_NAN); sum += x; } \
         else \
             for (uint16_t n = 0; n < c->count; n++) { const T x = values[n]; nan |= (IS_NAN); sum += x; } \
-        if (nan) \
-            return NAME##_slow_update_one(c, state); \
+        if (nan) { \
+            NAME##_slow_one(c, s); \
+            return STATUS_OK; \
+        } \
         s->count += c->count; \
         s->scale = (SCALE); \
         wide_add(&s->sum, sum); \

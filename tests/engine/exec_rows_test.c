@@ -92,3 +92,89 @@ Test(exec_rows, distinct_rows_are_numbered_in_the_order_they_came)
     }
     arena_close(arena);
 }
+
+/* Keys number 0 .. DOMAIN - 1 of every kind that a table finds in its own way; equal keys don't always have equal bytes. */
+#define DOMAIN 40000
+enum kind { CLOSE, SPARSE, ENDS, SPREAD, SHORT_TEXT, MIXED_TEXT, PAIR, PADDED, FLOATS, KINDS };
+static const char *const kind_names[KINDS] = { "integers that lie close", "far apart", "at both ends", "spread, but dense once there are many", "short texts", "short and long texts",
+                                               "an integer and a text, either null", "padded texts", "floats" };
+
+static uint16_t key_types(enum kind kind, struct sql_type *types)
+{
+    types[0] = type_make(kind == CLOSE || kind == PAIR ? OID_INT4 : kind < SHORT_TEXT ? OID_INT8 : kind == PADDED ? OID_BPCHAR : kind == FLOATS ? OID_FLOAT8 : OID_TEXT, -1);
+    types[1] = type_make(OID_TEXT, -1);
+    return kind == PAIR ? 2 : 1;
+}
+
+static void key_put(enum kind kind, int n, uint64_t random, struct vector *columns, size_t at, char (*bytes)[48])
+{
+    int64_t *longs = columns[0].values;
+    struct varlen *text = &((struct varlen *)(kind == PAIR ? columns[1].values : columns[0].values))[at];
+    columns[0].nulls[at] = columns[1].nulls[at] = 0;
+    switch (kind) {
+    case CLOSE:  ((int32_t *)columns[0].values)[at] = n - DOMAIN / 2; break;
+    case SPARSE: longs[at] = n * 1000000007LL; break;
+    case ENDS:   longs[at] = n % 2 ? INT64_MAX - n : INT64_MIN + n; break;
+    case SPREAD: longs[at] = n * 6LL - 100000; break;
+    case FLOATS: ((double *)columns[0].values)[at] = n ? n / 8.0 : random % 2 ? 0.0 : -0.0; break;
+    case SHORT_TEXT: snprintf(bytes[at], sizeof *bytes, "%d", n); break;
+    case MIXED_TEXT: snprintf(bytes[at], sizeof *bytes, n % 3 ? "%d" : "a key that is too long to be packed %d", n); break;
+    case PADDED: snprintf(bytes[at], sizeof *bytes, "%d%.*s", n, (int)(random % 12), "            "); break;
+    default:
+        ((int32_t *)columns[0].values)[at] = n / 2;
+        columns[0].nulls[at] = n < 2;    /* (null, ''), (null, null) */
+        snprintf(bytes[at], sizeof *bytes, "%s", n % 2 ? "" : "x");
+        columns[1].nulls[at] = n % 2 == 0;
+    }
+    if (kind >= SHORT_TEXT && kind != FLOATS)
+        *text = (struct varlen){ .bytes = (uint8_t *)bytes[at], .length = (uint32_t)strlen(bytes[at]) };
+    if (kind < SHORT_TEXT && n == 7)     /* one of them is null */
+        columns[0].nulls[at] = 1;
+}
+
+Test(exec_rows, every_kind_of_key_is_numbered_in_the_order_it_came)
+{
+    for (enum kind kind = 0; kind < KINDS; kind++) {
+        struct arena *arena = arena_open(NULL, "test");
+        struct sql_type types[2];
+        uint16_t key_count = key_types(kind, types);
+        struct row_table table;
+        static uint32_t number[DOMAIN];
+        static uint8_t first[1000 * 16], second[1000 * 16], nulls[2][1000];
+        static char bytes[1000][48];
+        struct vector columns[2] = { { .values = first, .nulls = nulls[0], .width = types[0].width }, { .values = second, .nulls = nulls[1], .width = WIDTH_VARLEN } };
+        uint32_t known = 0, entries[1000];
+        uint64_t random = 5 + kind;
+        int domain = 100;
+        row_table_open(&table, arena, types, key_count);
+        memset(number, 0xff, sizeof number);
+        for (int round = 0; round < 160; round++) {
+            int keys[1000];
+            row_pos rows[1000];
+            domain = domain * 2 < DOMAIN ? domain * 2 : DOMAIN;
+            for (int i = 0; i < 1000; i++) {
+                uint64_t r = random_next(&random);
+                keys[i] = (int)(r % (uint64_t)domain);
+                rows[i] = (row_pos)i;
+                key_put(kind, keys[i], r >> 32, columns, (size_t)i, bytes);
+            }
+            struct batch batch = { .columns = columns, .column_count = key_count, .row_count = 1000 };
+            row_table_find(&table, &batch, rows, 1000, NULL, entries);
+            for (int i = 0; i < 1000; i++)
+                cr_assert_eq(entries[i], number[keys[i]], "%s: key %d is %u, found %u", kind_names[kind], keys[i], number[keys[i]], entries[i]);
+            row_table_add(&table, &batch, round % 2 ? rows : NULL, 1000, NULL, entries);
+            for (int i = 0; i < 1000; i++) {
+                if (number[keys[i]] == ROW_TABLE_NONE)
+                    number[keys[i]] = known++;
+                cr_assert_eq(entries[i], number[keys[i]], "%s: key %d is %u, got %u", kind_names[kind], keys[i], number[keys[i]], entries[i]);
+            }
+        }
+        cr_assert_eq(row_table_count(&table), known);
+        cr_assert_eq(table.keys.count, known);
+        if (kind == CLOSE || kind == SPREAD)
+            cr_assert_eq(table.way, WAY_DENSE, "%s", kind_names[kind]);
+        if (kind == SPARSE || kind == ENDS)
+            cr_assert_eq(table.way, WAY_WORD, "%s", kind_names[kind]);
+        arena_close(arena);
+    }
+}

@@ -15,6 +15,7 @@
 #define COST_SCANNED 0.1                 /* handed out by a scan */
 #define COST_BUILT   1.0                 /* kept and entered into a join's table */
 #define COST_PROBED  0.4                 /* looked up there */
+#define COST_SIFTED  0.25                /* … of that, when a filter from the join's build stops it in the scan */
 #define COST_JOINED  0.2                 /* made by a join */
 #define COST_GROUPED 0.3                 /* given to its group */
 #define COST_GROUP   1.5                 /* a group made and handed out */

@@ -171,7 +171,10 @@ static void try_hash(struct problem *b, struct candidate *c, const struct joinin
     double build = r->total + cost_rows(p, r->rows, COST_BUILT * (1 + r->width / 200)) + cost_operators(p, r->rows, j->keys);
     double bytes = r->rows * (r->width + 24);
     double waits = bytes < 1e5 ? 0.6 : bytes < 1e6 ? 1 : 2;      /* past the processor's caches each look-up waits for memory */
-    double probe = l->total - l->startup + cost_rows(p, l->rows, COST_PROBED * waits) + cost_operators(p, l->rows, j->keys);
+    /* A row without a partner mostly ends at the filter that the build hands to the scan below, if the join throws it away. */
+    bool keeps = !j->swapped && (j->join == PLAN_LEFT || j->join == PLAN_ANTI || j->join == PLAN_ANTI_NULL);
+    double met = keeps || right_only ? 1 : fmin(1, path->rows / fmax(1, l->rows));
+    double probe = l->total - l->startup + cost_rows(p, l->rows, COST_PROBED * (waits * met + COST_SIFTED * (1 - met))) + cost_operators(p, l->rows, j->keys);
     if (bytes > (double)p->settings->work_mem_bytes) probe += (ceil(bytes / 8192) + ceil(l->rows * (l->width + 24) / 8192)) * 2 * p->settings->seq_page_cost;
     double pairs = join_left_only(j->join) ? (right_only ? r->rows : l->rows) : path->rows;
     double made = cost_rows(p, path->rows, COST_JOINED * (1 + path->width / 100)) + cost_operators(p, pairs, j->on_weight) + cost_operators(p, path->rows, j->filter_weight);
@@ -235,7 +238,6 @@ static void try_join(struct problem *b, struct candidate *c, struct path *l, str
     }
     for (uint32_t i = 0; i < j.filter_count; i++) j.filter_weight += scalar_weight(j.filter[i]->s);
     if (j.swapped && (!j.keys || lateral)) return;       /* RIGHT and its like are hashed only */
-    if (j.swapped && left_only && !HASH_RIGHT_SEMI) return;
     struct path path = { .set = l->set | r->set, .item = -1, .left = l, .right = r, .join = j.join, .special = j.special, .swapped = j.swapped };
     const struct path *logical_left = j.swapped ? r : l, *logical_right = j.swapped ? l : r;
     /* one estimate a set, whichever way it is made */

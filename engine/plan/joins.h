@@ -53,7 +53,7 @@ struct item {
     double rows, startup, total, width;
 };
 
-enum method { METHOD_HASH, METHOD_MERGE, METHOD_LOOP, METHOD_INDEX_LOOP };
+enum method { METHOD_HASH, METHOD_LOOP, METHOD_INDEX_LOOP };
 struct path {
     itemset set;
     double rows, startup, total, width;
@@ -77,8 +77,6 @@ struct problem {
     double fraction;                     /* of the result that will be read, when there is a driver */
     uint16_t rel_span;
 };
-
-#define HASH_RIGHT_SEMI 0                /* does the executor know PLAN_RIGHT_SEMI and PLAN_RIGHT_ANTI? */
 
 static inline bool join_left_only(enum plan_join join) { return join == PLAN_SEMI || join == PLAN_ANTI || join == PLAN_ANTI_NULL; }
 

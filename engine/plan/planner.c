@@ -1009,7 +1009,7 @@ enum status plan_modify(struct planner *p, struct query *q, struct plan **out)
 
 /* ---- the way in ---- */
 
-static void planner_open(struct planner *p, struct session *session, struct arena *arena, const char *sql)
+void planner_open(struct planner *p, struct session *session, struct arena *arena, const char *sql)
 {
     *p = (struct planner){ .session = session, .arena = arena, .sql = sql, .settings = session_settings(session) };
     p->out = arena_new(arena, struct prepared_plan);

@@ -154,11 +154,14 @@ struct planner {
     uint32_t table_count, table_capacity; struct planned_table *tables;
     bool has_volatile, parallel_unsafe, writes;
     const char *unsafe_function;         /* a parallel unsafe one, for EXPLAIN */
+    struct tried { const struct scalar *s; double selectivity, distinct; } *tried; uint32_t tried_count, tried_capacity;   /* selectivity.c: what was tried already; below -1: not yet */
     uint16_t modifying_count; struct cte_query **modifying;   /* INSERT, UPDATE, DELETE in WITH */
     const struct settings *settings;
     int depth;                           /* of views inside views */
     bool bare;                           /* bind_expression: no frames, columns by position */
 };
+
+void planner_open(struct planner *, struct session *, struct arena *, const char *sql);   /* planner.c */
 
 /* ---- scalar.c: making, walking, comparing ---- */
 struct scalar *scalar_new(struct arena *, enum scalar_kind, struct sql_type, int position);

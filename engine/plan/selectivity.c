@@ -132,7 +132,7 @@ static bool sample_value(struct planner *p, const struct sample *x, const struct
 }
 
 /* The share of rows for which a condition on one column holds; -1: can't be tried. */
-static double selectivity_tried(struct planner *p, const struct scalar *s)
+static double try_selectivity(struct planner *p, const struct scalar *s)
 {
     struct sample x;
     struct value v;
@@ -158,7 +158,7 @@ static double selectivity_tried(struct planner *p, const struct scalar *s)
 }
 
 /* How many different values an expression of one column has, when they are few: else -1. */
-static double distinct_tried(struct planner *p, const struct scalar *s)
+static double try_distinct(struct planner *p, const struct scalar *s)
 {
     struct sample x;
     const struct column_statistics *st = sample_of(p, s, &x);
@@ -175,6 +175,34 @@ static double distinct_tried(struct planner *p, const struct scalar *s)
         if (k == distinct) seen[distinct++] = v;
     }
     return distinct * 2 < count ? fmax(1, distinct) : -1;
+}
+
+/* The order of joins asks for the same expressions again and again; trying one takes hundreds of calls. */
+static struct tried *tried_of(struct planner *p, const struct scalar *s)
+{
+    for (uint32_t i = 0; i < p->tried_count; i++)
+        if (p->tried[i].s == s) return &p->tried[i];
+    if (p->tried_count == p->tried_capacity) {
+        uint32_t capacity = p->tried_capacity ? p->tried_capacity * 2 : 8;
+        p->tried = arena_grow(p->arena, p->tried, p->tried_capacity * sizeof *p->tried, capacity * sizeof *p->tried);
+        p->tried_capacity = capacity;
+    }
+    p->tried[p->tried_count] = (struct tried){ s, -2, -2 };
+    return &p->tried[p->tried_count++];
+}
+
+static double selectivity_tried(struct planner *p, const struct scalar *s)
+{
+    struct tried *t = tried_of(p, s);
+    if (t->selectivity < -1) t->selectivity = try_selectivity(p, s);
+    return t->selectivity;
+}
+
+static double distinct_tried(struct planner *p, const struct scalar *s)
+{
+    struct tried *t = tried_of(p, s);
+    if (t->distinct < -1) t->distinct = try_distinct(p, s);
+    return t->distinct;
 }
 
 double distinct_values(struct planner *p, const struct scalar *s, double rows)

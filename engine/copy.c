@@ -1,11 +1,12 @@
 /* engine/copy.c - COPY: rows in and out as text, csv or PostgreSQL's binary format.
  *
- *   in:   client or file -> source_fill -> record (one line) -> fields -> type_in -> batch of BATCH_ROWS -> row_writer
+ *   in:   client or file -> source_more -> record (one line) -> fields -> type_in -> batch of BATCH_ROWS -> row_writer
+ *         plain text records, 16 bytes at a step -> fields -> plain_value ----------/
  *   out:  plan -> batch -> type_out -> escaped line -> client or file
  *
  * Rules
  * 1. A record is cut out of the input buffer before its fields are looked at; csv quotes may hold line ends. The buffer
- *    grows to the longest record; there is no other cap but 1 GiB a field.
+ *    grows to the longest record; there is no other cap but 1 GiB a field. Texts of a batch point into the buffer, which stays until the batch is written.
  * 2. Every error while a record is read carries PostgreSQL's context: COPY t, line n[, column c: "value"].
  * 3. Nothing is visible unless the whole COPY succeeds: it is one statement of one transaction. */
 #include "engine/session_private.h"
@@ -15,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum copy_format { COPY_TEXT, COPY_CSV, COPY_BINARY };
 enum copy_header { HEADER_NO, HEADER_YES, HEADER_MATCH };
@@ -180,22 +184,77 @@ static enum status force_read(const struct option *option, const char *const *na
 
 /* ---------------------------------------------------------------- in: the source */
 
+struct source_buffer { struct source_buffer *next; size_t capacity; uint8_t bytes[]; };
 struct source {
     struct client *client; FILE *file;
     uint8_t *bytes; size_t length, at, capacity;              /* not yet used: bytes[at .. length) */
+    struct source_buffer *buffer, *old, *spare;               /* bytes' own; those that rows of the batch still point into; one for later */
     bool ended;
+    bool discard;                                             /* what still comes is read and thrown away */
 };
+#define SOURCE_BYTES 262144
+#define SOURCE_SLACK 16                                       /* whole words may be read past the end */
+
+/* Room for `count` more bytes behind those not yet used. Bytes never move while rows point at them: what isn't used goes to another buffer. */
+static enum status source_room(struct source *source, size_t count)
+{
+    if (source->length + count <= source->capacity)
+        return STATUS_OK;
+    size_t left = source->length - source->at, capacity = SOURCE_BYTES;
+    while (capacity < 2 * left || capacity < left + count)
+        capacity *= 2;
+    if (capacity > (size_t)2 << 30)
+        return error_set(STATUS_LIMIT_EXCEEDED, "a COPY row is longer than 1 GiB");
+    struct source_buffer *buffer = capacity == SOURCE_BYTES ? source->spare : NULL;
+    if (buffer) {
+        source->spare = NULL;
+    } else {
+        buffer = malloc(sizeof *buffer + capacity + SOURCE_SLACK);
+        ASSERT(buffer);
+        buffer->capacity = capacity;
+        memset(buffer->bytes + capacity, 0, SOURCE_SLACK);
+    }
+    if (left)
+        memcpy(buffer->bytes, source->bytes + source->at, left);
+    if (source->buffer) {
+        source->buffer->next = source->old;
+        source->old = source->buffer;
+    }
+    source->buffer = buffer;
+    source->bytes = buffer->bytes;
+    source->capacity = capacity;
+    source->length = left;
+    source->at = 0;
+    return STATUS_OK;
+}
+
+/* No row points into older buffers any more. */
+static void source_forget(struct source *source)
+{
+    while (source->old) {
+        struct source_buffer *buffer = source->old;
+        source->old = buffer->next;
+        if (buffer->capacity == SOURCE_BYTES && !source->spare)
+            source->spare = buffer;
+        else
+            free(buffer);
+    }
+}
+
+static void source_close(struct source *source)
+{
+    source_forget(source);
+    free(source->spare);
+    free(source->buffer);
+    if (source->file)
+        fclose(source->file);
+}
 
 /* More bytes behind those not yet used. */
 static enum status source_more(struct source *source)
 {
     if (source->ended)
         return STATUS_OK;
-    if (source->at > 0) {
-        memmove(source->bytes, source->bytes + source->at, source->length - source->at);
-        source->length -= source->at;
-        source->at = 0;
-    }
     const uint8_t *piece = NULL;
     size_t count = 0;
     uint8_t from_file[65536];
@@ -205,24 +264,19 @@ static enum status source_more(struct source *source)
             return error_set(STATUS_IO, "could not read from COPY file: %s", strerror(errno));
         piece = from_file;
     } else {
-        enum status status = source->client->copy_read(source->client, &piece, &count);
-        if (status)
-            return status;
+        enum status read = source->client->copy_read(source->client, &piece, &count);
+        if (read)
+            return read;
     }
     if (count == 0) {
         source->ended = true;
         return STATUS_OK;
     }
-    if (source->length + count > source->capacity) {
-        size_t capacity = source->capacity ? source->capacity : 131072;
-        while (capacity < source->length + count)
-            capacity *= 2;
-        if (capacity > (size_t)2 << 30)
-            return error_set(STATUS_LIMIT_EXCEEDED, "a COPY row is longer than 1 GiB");
-        source->bytes = realloc(source->bytes, capacity);
-        ASSERT(source->bytes);
-        source->capacity = capacity;
-    }
+    if (source->discard)
+        return STATUS_OK;
+    enum status status = source_room(source, count);
+    if (status)
+        return status;
     memcpy(source->bytes + source->length, piece, count);
     source->length += count;
     return STATUS_OK;
@@ -248,6 +302,7 @@ struct copy_in {
     const char *context_column; struct field context_field;
     struct varlen context_line;                               /* the record under way, or {NULL, 0} */
     uint64_t *row_lines; struct varlen *row_texts;            /* of the batch's rows, for errors met when it is written */
+    enum { VALUE_ANY, VALUE_INT2, VALUE_INT4, VALUE_INT8, VALUE_TEXT } *forms;   /* by field: how its value is read */
     struct arena *arena;                                      /* of the batch */
     struct batch batch;
     uint16_t rows;
@@ -527,6 +582,7 @@ static enum status fields_csv(struct copy_in *in, const uint8_t *p, const uint8_
 static void batch_new(struct copy_in *in)
 {
     arena_reset(in->arena);
+    source_forget(&in->source);
     const struct table *table = in->table;
     in->rows = 0;
     in->row_lines = arena_alloc(in->arena, BATCH_ROWS * sizeof *in->row_lines);
@@ -579,6 +635,69 @@ static enum status row_defaults(struct copy_in *in)
     return STATUS_OK;
 }
 
+/* Digits and nothing else, few enough not to overflow 64 bits. */
+static inline bool plain_int(const struct field *field, int64_t *out)
+{
+    const uint8_t *p = field->bytes, *end = p + field->length;
+    bool negative = p < end && *p == '-';
+    uint64_t v = 0;
+    p += negative;
+    if (p == end || end - p > 18)
+        return false;
+    for (; p < end; p++) {
+        uint8_t digit = (uint8_t)(*p - '0');
+        if (digit > 9)
+            return false;
+        v = v * 10 + digit;
+    }
+    *out = negative ? -(int64_t)v : (int64_t)v;
+    return true;
+}
+
+/* A value of the common types in the common form, straight into its vector. False: type_in sees to it, and to what is wrong with it. */
+static inline bool plain_value(struct copy_in *in, uint16_t i, const struct field *field, struct vector *v)
+{
+    int64_t n;
+    switch (in->forms[i]) {
+    case VALUE_INT8:
+        if (!plain_int(field, &n))
+            return false;
+        ((int64_t *)v->values)[in->rows] = n;
+        return true;
+    case VALUE_INT4:
+        if (!plain_int(field, &n) || n != (int32_t)n)
+            return false;
+        ((int32_t *)v->values)[in->rows] = (int32_t)n;
+        return true;
+    case VALUE_INT2:
+        if (!plain_int(field, &n) || n != (int16_t)n)
+            return false;
+        ((int16_t *)v->values)[in->rows] = (int16_t)n;
+        return true;
+    case VALUE_TEXT:                                          /* its record was found to be UTF-8; the bytes stay where they are */
+        ((struct varlen *)v->values)[in->rows] = (struct varlen){.bytes = field->bytes, .length = field->length};
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void forms_choose(struct copy_in *in, struct arena *arena)
+{
+    in->forms = arena_zero(arena, sizeof *in->forms * (in->column_count + 1u));
+    for (uint16_t i = 0; i < in->column_count; i++) {
+        struct sql_type type = in->table->columns[in->columns[i]].type;
+        switch (type.oid) {
+        case OID_INT2: in->forms[i] = VALUE_INT2; break;
+        case OID_INT4: in->forms[i] = VALUE_INT4; break;
+        case OID_INT8: in->forms[i] = VALUE_INT8; break;
+        case OID_TEXT: in->forms[i] = VALUE_TEXT; break;
+        case OID_VARCHAR: in->forms[i] = type.typmod < 0 ? VALUE_TEXT : VALUE_ANY; break;
+        default: break;
+        }
+    }
+}
+
 static enum status row_put(struct copy_in *in)
 {
     for (uint16_t i = 0; i < in->column_count; i++) {
@@ -588,14 +707,12 @@ static enum status row_put(struct copy_in *in)
             in->batch.columns[c].nulls[in->rows] = 1;
             continue;
         }
+        if (plain_value(in, i, field, &in->batch.columns[c]))
+            continue;
         struct value value = {0};
         in->context_column = in->names[i];
         in->context_field = *field;
-        const uint8_t *bytes = field->bytes;
-        uint8_t width = in->table->columns[c].type.width;
-        if (width == WIDTH_VARLEN)                            /* the input buffer moves before the batch is written */
-            bytes = arena_copy(in->arena, field->bytes, field->length);
-        enum status status = type_in(in->table->columns[c].type, (const char *)bytes, field->length, in->arena, &value);
+        enum status status = type_in(in->table->columns[c].type, (const char *)field->bytes, field->length, in->arena, &value);
         if (status)
             return status;
         value_put(in->table->columns[c].type, &value, &in->batch.columns[c], in->rows);
@@ -608,8 +725,6 @@ static enum status row_put(struct copy_in *in)
     }
     in->row_lines[in->rows] = in->line;
     in->row_texts[in->rows] = in->context_line;
-    if (in->context_line.length)
-        in->row_texts[in->rows].bytes = arena_copy(in->arena, in->context_line.bytes, in->context_line.length);
     if (++in->rows == BATCH_ROWS)
         return batch_flush(in);
     return STATUS_OK;
@@ -641,14 +756,77 @@ static enum status header_check(struct copy_in *in, const uint8_t *start, const 
     return status;
 }
 
+/* The first byte from p on that isn't plain data: the delimiter, a line's end, a backslash, NUL. *high: bytes before it aren't all ASCII. */
+static inline const uint8_t *plain_end(const uint8_t *p, const uint8_t *end, uint8_t delimiter, bool *high)
+{
+#ifdef __SSE2__
+    const __m128i d = _mm_set1_epi8((char)delimiter), n = _mm_set1_epi8('\n'), r = _mm_set1_epi8('\r'), b = _mm_set1_epi8('\\'), z = _mm_setzero_si128();
+    for (; p < end; p += 16) {                                /* SOURCE_SLACK bytes may be read past the end */
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+        __m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, d), _mm_cmpeq_epi8(v, n)), _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, r), _mm_cmpeq_epi8(v, b)), _mm_cmpeq_epi8(v, z)));
+        unsigned hits = (unsigned)_mm_movemask_epi8(hit), above = (unsigned)_mm_movemask_epi8(v);
+        if (hits) {
+            unsigned at = (unsigned)__builtin_ctz(hits);
+            *high |= (above & ((1u << at) - 1)) != 0;
+            return p + at < end ? p + at : end;
+        }
+        *high |= above != 0;
+    }
+    return end;
+#else
+    for (; p < end && *p != delimiter && *p != '\n' && *p != '\r' && *p != '\\' && *p != 0; p++)
+        *high |= *p >= 0x80;
+    return p;
+#endif
+}
+
+/* Text records as most of them are: whole in the buffer, without escapes but \N, as many fields as columns, and a line feed. Stops before the first
+ * other one. */
+static enum status lines_plain(struct copy_in *in, uint64_t *rows)
+{
+    const uint8_t delimiter = (uint8_t)in->options.delimiter;
+    const bool usual_null = in->options.null_length == 2 && !memcmp(in->options.null, "\\N", 2);
+    for (;;) {
+        struct source *source = &in->source;
+        const uint8_t *start = source->bytes + source->at, *end = source->bytes + source->length, *p = start;
+        bool high = false;
+        for (uint16_t i = 0; i < in->column_count; i++) {
+            const uint8_t wanted = i + 1 < in->column_count ? delimiter : (uint8_t)'\n', *stop = plain_end(p, end, delimiter, &high);
+            bool null = usual_null && stop == p && end - p > 2 && p[0] == '\\' && p[1] == 'N';
+            if (null)
+                stop += 2;
+            if (stop == end || *stop != wanted)
+                return STATUS_OK;
+            size_t length = (size_t)(stop - p);
+            if (!usual_null)
+                null = length == in->options.null_length && !memcmp(p, in->options.null, length);
+            in->fields[i] = (struct field){.bytes = p, .length = (uint32_t)length, .null = null};
+            p = stop + 1;
+        }
+        in->line++;
+        in->context_line = (struct varlen){.bytes = start, .length = (uint32_t)(p - 1 - start)};
+        source->at += (size_t)(p - start);
+        enum status status = high ? record_encoding(start, (size_t)(p - 1 - start)) : STATUS_OK;
+        if (!status)
+            status = row_put(in);
+        if (status)
+            return status;
+        if ((++*rows & 1023) == 0 && (status = session_check_interrupts()))
+            return status;
+    }
+}
+
 static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
 {
     bool header = in->options.header != HEADER_NO, more = true;
     while (more) {
         size_t start = 0, end = 0;
+        enum status status;
+        if (in->options.format == COPY_TEXT && in->line_end_known && !in->crlf && !header && in->column_count && (status = lines_plain(in, rows)))
+            return status;
         in->line++;
         in->context_line = (struct varlen){0};
-        enum status status = record_next(in, &start, &end, &more);
+        status = record_next(in, &start, &end, &more);
         if (status)
             return status;
         if (!more)
@@ -657,10 +835,10 @@ static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
         size_t length = end - start;
         in->context_line = (struct varlen){.bytes = bytes, .length = (uint32_t)length};
         if (length == 2 && bytes[0] == '\\' && bytes[1] == '.') {       /* end of data: what follows is thrown away */
-            do {
-                in->source.at = in->source.length;
+            in->source.discard = true;
+            do
                 status = source_more(&in->source);
-            } while (!status && !in->source.ended);
+            while (!status && !in->source.ended);
             if (status)
                 return status;
             break;
@@ -861,6 +1039,7 @@ static enum status copy_from(struct session *session, const char *sql, const str
         if (status)
             return status;
     }
+    forms_choose(&in, arena);
     in.arena = arena_open(arena, "copy batch");
     batch_new(&in);
     status = row_writer_open(session, arena, table, &in.writer);
@@ -882,13 +1061,9 @@ static enum status copy_from(struct session *session, const char *sql, const str
             status = closed;
     }
     if (!status && !in.source.file)                           /* read what the client still sends, up to CopyDone */
-        while (!status && !in.source.ended) {
-            in.source.at = in.source.length;
+        for (in.source.discard = true; !status && !in.source.ended;)
             status = source_more(&in.source);
-        }
-    if (in.source.file)
-        fclose(in.source.file);
-    free(in.source.bytes);
+    source_close(&in.source);
     return status;
 }
 

@@ -170,7 +170,7 @@ enum status select_qualify(struct ddl *, struct select *) MUST_CHECK;          /
 enum status select_expand_stars(struct ddl *, struct select *) MUST_CHECK;
 const char **select_names(struct ddl *, struct select *, uint16_t *count);     /* NULL: can't be told */
 void        expr_qualify(struct ddl *, struct expr *);                         /* regclass constants get their schemas */
-char       *expr_show(struct session *, struct arena *, const char *text);      /* the reverse, for people */
+struct expr *expr_read(struct session *, struct arena *, const char *text);     /* the reverse, for people; NULL: it does not parse */
 struct users { uint32_t *oids; uint32_t count, capacity; };
 /* Views that read the relation; column not NULL: that may read this column of it. */
 enum status views_using(struct ddl *, uint32_t relation, const char *column, struct users *out) MUST_CHECK;

@@ -2,6 +2,7 @@
  *
  * The actions of one statement run in PostgreSQL's passes, whatever order they are written in: drops, types, new columns, what
  * columns are (NOT NULL), keys, other constraints and defaults, the rest. */
+#include "engine/catalog/views.h"
 #include "engine/ddl.h"
 
 #include <string.h>
@@ -215,7 +216,7 @@ static void change_type(struct value *v, const void *context)
     v[ATTRIBUTE_atttypmod] = value_i4(type->typmod);
     v[ATTRIBUTE_attlen] = value_i2(info->length);
     v[ATTRIBUTE_attndims] = value_i4(type_is_array(type->oid) ? 1 : 0);
-    v[ATTRIBUTE_attcollation] = value_oid(info->category == 'S' ? type->oid == OID_NAME ? 950 : 100 : 0);
+    v[ATTRIBUTE_attcollation] = value_oid(type_collation(info));
     v[ATTRIBUTE_attstorage] = value_char(info->length > 0 ? 'p' : type->oid == OID_NUMERIC ? 'm' : 'x');
     v[ATTRIBUTE_atthasmissing] = value_bool(false);
     v[ATTRIBUTE_attmissingval] = value_null();

@@ -256,17 +256,17 @@ static void show_expr(struct tree_walk *w, struct expr *e)
     }
 }
 
-char *expr_show(struct session *session, struct arena *arena, const char *text)
+struct expr *expr_read(struct session *session, struct arena *arena, const char *text)
 {
     struct expr *e;
     if (parse_expression(arena, text, strlen(text), &e)) {
         error_clear();
-        return arena_strdup(arena, text);
+        return NULL;
     }
     struct show show = {.session = session, .arena = arena};
     struct tree_walk walk = {.context = &show, .expr = show_expr};
     walk_expr(&walk, e);
-    return deparse_expr(arena, e);
+    return e;
 }
 
 /* ---------------------------------------------------------------- names of columns, and stars */

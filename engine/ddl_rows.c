@@ -385,16 +385,6 @@ enum status ddl_class_flags(struct ddl *d, uint32_t oid, int check_delta, bool h
 
 /* ---------------------------------------------------------------- pg_attribute, pg_attrdef */
 
-static char type_alignment(const struct type_info *t)
-{
-    switch (t->oid) {
-    case OID_BOOL: case OID_CHAR: case OID_NAME: case OID_UUID: case OID_UNKNOWN: return 'c';
-    case OID_INT2: case OID_TID: return 's';
-    case OID_INT8: case OID_FLOAT8: case OID_TIME: case OID_TIMESTAMP: case OID_TIMESTAMPTZ: case OID_INTERVAL: return 'd';
-    default: return 'i';
-    }
-}
-
 enum status ddl_attribute_insert(struct ddl *d, uint32_t relation, const struct attribute_row *a)
 {
     const struct type_info *info = type_info(a->type.oid);
@@ -418,7 +408,7 @@ enum status ddl_attribute_insert(struct ddl *d, uint32_t relation, const struct 
     v[ATTRIBUTE_attidentity] = value_char(a->identity);
     v[ATTRIBUTE_attgenerated] = value_char(a->generated);
     v[ATTRIBUTE_attislocal] = value_bool(true);
-    v[ATTRIBUTE_attcollation] = value_oid(info && info->category == 'S' ? a->type.oid == OID_NAME ? 950 : 100 : 0);
+    v[ATTRIBUTE_attcollation] = value_oid(type_collation(info));
     v[ATTRIBUTE_attacl] = v[ATTRIBUTE_attoptions] = v[ATTRIBUTE_attfdwoptions] = v[ATTRIBUTE_attmissingval] = value_null();
     v[ATTRIBUTE_crab_nullable] = value_bool(a->nullable);
     v[ATTRIBUTE_crab_sequence] = value_oid(a->sequence);

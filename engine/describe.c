@@ -7,6 +7,7 @@
 #include "engine/catalog/cache.h"
 #include "engine/ddl.h"
 #include "engine/session.h"
+#include "engine/plan/show.h"
 #include "parser/parser.h"
 
 /* ---------------------------------------------------------------- names */
@@ -123,30 +124,15 @@ char *describe_relation_name(struct session *session, struct arena *arena, const
 
 /* ---------------------------------------------------------------- expressions */
 
-/* Without the parentheses around the whole. */
-static char *strip(struct arena *arena, char *text)
+char *describe_expr(struct session *session, struct arena *arena, const struct table *table, struct sql_type want, const char *text, bool pretty)
 {
-    size_t length = strlen(text);
-    if (length < 2 || text[0] != '(' || text[length - 1] != ')')
-        return text;
-    int depth = 0;
-    bool quoted = false;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\'' || text[i] == '"')
-            quoted = !quoted;
-        if (quoted)
-            continue;
-        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-        if (depth == 0 && i + 1 < length)
-            return text;
+    struct expr *e = expr_read(session, arena, text);
+    char *shown;
+    if (!e || show_expression(session, arena, table, e, want, pretty, &shown)) {
+        error_clear();
+        return arena_strdup(arena, text);
     }
-    return arena_strndup(arena, text + 1, length - 2);
-}
-
-char *describe_expr(struct session *session, struct arena *arena, const char *text, bool pretty)
-{
-    char *shown = expr_show(session, arena, text);
-    return pretty ? strip(arena, shown) : shown;
+    return shown;
 }
 
 /* ---------------------------------------------------------------- indexes */
@@ -157,7 +143,7 @@ static char *index_column_text(struct session *session, struct arena *arena, con
 {
     if (column->column)
         return quote_identifier(arena, table->columns[column->column - 1].name);
-    char *text = describe_expr(session, arena, column->expr_text, pretty);
+    char *text = describe_expr(session, arena, table, (struct sql_type){0}, column->expr_text, pretty);
     return is_call(column->expr) ? text : arena_printf(arena, "(%s)", text);
 }
 
@@ -229,7 +215,7 @@ enum status describe_index(struct session *session, struct arena *arena, uint32_
     text_buffer_puts(&text, index->nulls_not_distinct ? ") NULLS NOT DISTINCT" : ")");
     options_text(arena, &class.values[CLASS_reloptions], &text);
     if (index->predicate_text)
-        text_buffer_printf(&text, " WHERE %s", describe_expr(session, arena, index->predicate_text, pretty));
+        text_buffer_printf(&text, " WHERE %s", describe_expr(session, arena, table, (struct sql_type){0}, index->predicate_text, pretty));
     *out = text.bytes;
     return status;
 }
@@ -299,7 +285,7 @@ enum status describe_constraint(struct session *session, struct arena *arena, ui
     text_buffer_open(&text, arena);
     switch (row.values[CONSTRAINT_contype].c) {
     case 'c':
-        text_buffer_printf(&text, "CHECK (%s)%s", describe_expr(session, arena, value_string(arena, &row.values[CONSTRAINT_conbin]), pretty), row.values[CONSTRAINT_connoinherit].b ? " NO INHERIT" : "");
+        text_buffer_printf(&text, "CHECK (%s)%s", describe_expr(session, arena, table, (struct sql_type){0}, value_string(arena, &row.values[CONSTRAINT_conbin]), pretty), row.values[CONSTRAINT_connoinherit].b ? " NO INHERIT" : "");
         break;
     case 'p': case 'u': {
         const struct index *index = table_index(table, row.values[CONSTRAINT_conindid].oid);
@@ -328,7 +314,7 @@ static void show_relation(struct tree_walk *w, struct from_item *item)
         item->relation->schema = NULL;
 }
 
-enum status describe_view(struct session *session, struct arena *arena, uint32_t oid, char **out)
+enum status describe_view(struct session *session, struct arena *arena, uint32_t oid, bool pretty, char **out)
 {
     const struct table *table;
     struct statement_list list;
@@ -341,8 +327,14 @@ enum status describe_view(struct session *session, struct arena *arena, uint32_t
         return status;
     struct tree_walk walk = {.context = session, .relation = show_relation};
     walk_select(&walk, list.items[0]->select);
-    *out = arena_printf(arena, " %s;", deparse_select(arena, list.items[0]->select));
-    return STATUS_OK;
+    const char **names = arena_array(arena, const char *, table->column_count + 1u);
+    for (uint16_t i = 0; i < table->column_count; i++)
+        names[i] = table->columns[i].name;
+    char *text;
+    status = show_query(session, arena, list.items[0]->select, names, pretty, &text);
+    if (!status)
+        *out = arena_printf(arena, "%s;", text);
+    return status;
 }
 
 /* ---------------------------------------------------------------- what texts depend on */

@@ -8,8 +8,9 @@
 /* *out NULL: there is no such thing. */
 enum status describe_index(struct session *, struct arena *, uint32_t oid, int column, bool pretty, char **out) MUST_CHECK;
 enum status describe_constraint(struct session *, struct arena *, uint32_t oid, bool pretty, char **out) MUST_CHECK;
-enum status describe_view(struct session *, struct arena *, uint32_t oid, char **out) MUST_CHECK;
-char       *describe_expr(struct session *, struct arena *, const char *text, bool pretty);
+enum status describe_view(struct session *, struct arena *, uint32_t oid, bool pretty, char **out) MUST_CHECK;
+/* An expression of the catalog over that table (may be NULL); want: the type that a default is for, oid 0 for all else. */
+char       *describe_expr(struct session *, struct arena *, const struct table *, struct sql_type want, const char *text, bool pretty);
 /* "t", or "s.t" when the search path doesn't find it; quoted as needed. */
 char       *describe_relation_name(struct session *, struct arena *, const char *schema, const char *name, uint32_t oid);
 /* Any relation's name by oid, indexes included; false: none. */

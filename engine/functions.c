@@ -15,6 +15,7 @@
 #include "engine/session_private.h"
 #include "engine/types/array.h"
 #include "engine/exec/set_function.h"
+#include "parser/keyword.h"
 
 /* ---------------------------------------------------------------- by rows */
 
@@ -159,6 +160,42 @@ ROW_FUNCTION(pg_char_to_encoding)
 ROW_FUNCTION(encoding_name) { (void)args, (void)c; *out = value_text("UTF8"); return STATUS_OK; }
 ROW_FUNCTION(answer_true) { (void)args, (void)c; *out = value_bool(true); return STATUS_OK; }
 ROW_FUNCTION(answer_false) { (void)args, (void)c; *out = value_bool(false); return STATUS_OK; }
+
+/* The superuser may do everything, to what there is. */
+static enum status judge_privilege(const struct row_call *c, const struct value *args, uint16_t at, struct value *out)
+{
+    static const char *const rights[] = {"SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER", "RULE"};
+    struct value oid = args[at];
+    if (c->arg_types[at].oid == OID_TEXT) {
+        enum status status = type_in(type_make(OID_REGCLASS, -1), (const char *)args[at].v.bytes, args[at].v.length, c->arena, &oid);
+        if (status)
+            return status;
+    }
+    for (char *word = text_argument(c, &args[at + 1]), *next; word; word = next) {
+        bool known = false;
+        next = strchr(word, ',');
+        if (next)
+            *next++ = 0;
+        word += strspn(word, " ");
+        size_t length = strlen(word);
+        while (length && word[length - 1] == ' ')
+            word[--length] = 0;
+        if (length > 18 && !strcasecmp(word + length - 18, " WITH GRANT OPTION"))
+            word[length - 18] = 0;
+        for (size_t i = 0; i < sizeof rights / sizeof rights[0]; i++)
+            known |= !strcasecmp(word, rights[i]);
+        if (!known)
+            return error_set(STATUS_INVALID_PARAMETER_VALUE, "unrecognized privilege type: \"%s\"", word);
+    }
+    const struct table *table;
+    enum status status = catalog_table(c->session, oid.oid, &table);
+    if (!status && table)
+        *out = value_bool(true);
+    return status;
+}
+ROW_FUNCTION(has_table_privilege) { return judge_privilege(c, args, 0, out); }
+ROW_FUNCTION(has_table_privilege_of) { return judge_privilege(c, args, 1, out); }
+
 ROW_FUNCTION(answer_null) { (void)args, (void)c, (void)out; return STATUS_OK; }
 ROW_FUNCTION(answer_empty) { (void)args, (void)c; *out = value_text(""); return STATUS_OK; }
 ROW_FUNCTION(answer_oid_zero) { (void)args, (void)c; *out = value_oid(0); return STATUS_OK; }
@@ -487,7 +524,7 @@ static const struct function extra[] = {
     V(2286, "pg_total_relation_size", I8, pg_total_relation_size, RC) V(2324, "pg_database_size", I8, pg_database_size, O) V(2168, "pg_database_size", I8, pg_database_size, N) V(2322, "pg_tablespace_size", I8, pg_database_size, O) V(2323, "pg_tablespace_size", I8, pg_database_size, N)
     S(2999, "pg_relation_filenode", O, pg_relation_filenode, RC) S(3778, "pg_tablespace_location", T, answer_empty, O) S(6121, "pg_relation_is_publishable", B, answer_true, RC)
 
-    S(1926, "has_table_privilege", B, answer_true, T, T) S(1927, "has_table_privilege", B, answer_true, O, T) S(1922, "has_table_privilege", B, answer_true, N, T, T) S(1923, "has_table_privilege", B, answer_true, N, O, T)
+    S(1926, "has_table_privilege", B, has_table_privilege, T, T) S(1927, "has_table_privilege", B, has_table_privilege, O, T) S(1922, "has_table_privilege", B, has_table_privilege_of, N, T, T) S(1923, "has_table_privilege", B, has_table_privilege_of, N, O, T)
     S(2272, "has_schema_privilege", B, answer_true, T, T) S(2273, "has_schema_privilege", B, answer_true, O, T) S(2268, "has_schema_privilege", B, answer_true, N, T, T) S(2269, "has_schema_privilege", B, answer_true, N, O, T)
     S(2254, "has_database_privilege", B, answer_true, T, T) S(2255, "has_database_privilege", B, answer_true, O, T) S(2250, "has_database_privilege", B, answer_true, N, T, T)
     S(2185, "has_sequence_privilege", B, answer_true, T, T) S(2186, "has_sequence_privilege", B, answer_true, O, T) S(2260, "has_function_privilege", B, answer_true, T, T) S(2261, "has_function_privilege", B, answer_true, O, T)
@@ -496,6 +533,8 @@ static const struct function extra[] = {
     S(2705, "pg_has_role", B, answer_true, N, N, T) S(3943, "acldefault", 1009, answer_null, OID_CHAR, O)
 
     V(3810, "pg_is_in_recovery", B, answer_false) S(3298, "row_security_active", B, answer_false, O) S(3299, "row_security_active", B, answer_false, T) S(315, "pg_jit_available", B, answer_false)
+    S(2196, "inet_client_addr", T, answer_null) S(2197, "inet_client_port", I4, answer_null) S(2198, "inet_server_addr", T, answer_null) S(2199, "inet_server_port", I4, answer_null)
+    S(3537, "pg_describe_object", T, pg_describe_object, O, O, I4) S(3034, "pg_relation_filepath", T, pg_relation_filepath, RC)
     S(2854, "pg_my_temp_schema", O, answer_oid_zero) S(2855, "pg_is_other_temp_schema", B, answer_false, O) V(2621, "pg_reload_conf", B, answer_true) S(2561, "pg_blocking_pids", 1007, pg_blocking_pids, I4)
     S(2943, "txid_current", I8, txid_current) S(5059, "pg_current_xact_id", 5069, txid_current) S(3348, "txid_current_if_assigned", I8, txid_current_if_assigned) S(5060, "pg_current_xact_id_if_assigned", 5069, txid_current_if_assigned)
     V(2171, "pg_cancel_backend", B, pg_cancel_backend, I4) V(2096, "pg_terminate_backend", B, pg_terminate_backend, I4, I8) V(9205, "pg_terminate_backend", B, pg_terminate_backend, I4) V(2626, "pg_sleep", OID_VOID, pg_sleep, OID_FLOAT8)
@@ -515,6 +554,20 @@ static enum status no_rows(struct set_call *call)
 {
     (void)call;
     return STATUS_OK;
+}
+
+/* The lexer's own table. */
+static enum status keyword_rows(struct set_call *call)
+{
+    static const struct { const char *code, *text; } classes[] = {[CLASS_UNRESERVED] = {"U", "unreserved"}, [CLASS_COLUMN_NAME] = {"C", "unreserved (cannot be function or type name)"},
+        [CLASS_FUNCTION_NAME] = {"T", "reserved (can be function or type name)"}, [CLASS_RESERVED] = {"R", "reserved"}};
+    enum status status = STATUS_OK;
+    for (int i = 0; !status && i < KEYWORD_COUNT; i++) {
+        const struct keyword_info *k = &keyword_table[i];
+        struct value row[5] = {value_text(k->text), value_char(classes[k->class].code[0]), value_bool(k->bare), value_text(classes[k->class].text), value_text(k->bare ? "can be bare label" : "requires AS")};
+        status = record_row(call, row);
+    }
+    return status;
 }
 
 /* {a=1,b} as rows (a, 1), (b, null). */
@@ -561,7 +614,7 @@ void functions_open(void)
     type_name_lookup = &lookup;
     function_register_extra(extra, sizeof extra / sizeof extra[0]);
     set_function_register("pg_partition_ancestors", no_rows);
-    set_function_register("pg_get_keywords", no_rows);
+    set_function_register("pg_get_keywords", keyword_rows);
     set_function_register("pg_options_to_table", options_to_table);
     set_function_register("_pg_expandarray", expand_array);
     set_function_register("_pg_expandarray.x", expand_array);

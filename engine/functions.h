@@ -29,7 +29,7 @@ enum status k_crab_heap_check(struct kernel_call *) MUST_CHECK;
 #define DESCRIBE_FUNCTIONS(X) \
     X(pg_get_expr) X(pg_get_constraintdef) X(pg_get_indexdef) X(pg_get_indexdef_column) X(pg_get_viewdef) X(pg_get_viewdef_name) X(pg_get_function_arguments) X(pg_get_function_result) \
     X(obj_description) X(obj_description_any) X(col_description) X(pg_get_serial_sequence) X(pg_relation_size) X(pg_table_size) X(pg_indexes_size) X(pg_total_relation_size) \
-    X(pg_database_size) X(pg_table_is_visible) X(pg_relation_filenode)
+    X(pg_database_size) X(pg_table_is_visible) X(pg_relation_filenode) X(pg_relation_filepath) X(pg_describe_object)
 #define X(name) enum status k_##name(struct kernel_call *) MUST_CHECK;
 DESCRIBE_FUNCTIONS(X)
 #undef X

@@ -14,8 +14,16 @@ static bool pretty(const struct row_call *c, const struct value *args, uint16_t 
 
 ROW_FUNCTION(pg_get_expr)
 {
-    *out = value_text(describe_expr(c->session, c->arena, text_argument(c, &args[0]), pretty(c, args, 2)));
-    return STATUS_OK;
+    char *text = text_argument(c, &args[0]);
+    const struct table *table;
+    struct sql_type want = {0};
+    enum status status = catalog_table(c->session, args[1].oid, &table);
+    for (uint16_t i = 0; !status && table && i < table->column_count; i++)         /* a default is shown as a value of its column */
+        if (table->columns[i].default_text && !table->columns[i].generated && !strcmp(table->columns[i].default_text, text))
+            want = table->columns[i].type;
+    if (!status)
+        *out = value_text(describe_expr(c->session, c->arena, table, want, text, pretty(c, args, 2)));
+    return status;
 }
 
 static enum status text_result(enum status status, const char *text, struct value *out)
@@ -46,7 +54,7 @@ ROW_FUNCTION(pg_get_indexdef_column)
 ROW_FUNCTION(pg_get_viewdef)
 {
     char *text;
-    enum status status = describe_view(c->session, c->arena, args[0].oid, &text);
+    enum status status = describe_view(c->session, c->arena, args[0].oid, pretty(c, args, 1) || (c->arg_count > 1 && c->arg_types[1].oid == OID_INT4), &text);
     return text_result(status, status ? NULL : text, out);
 }
 ROW_FUNCTION(pg_get_viewdef_name)
@@ -228,6 +236,40 @@ ROW_FUNCTION(pg_relation_filenode)
     enum status status = catalog_get(&access, CATALOG_CLASS, BY_OID, &args[0], 1, &row, &found);
     if (!status && found && row.values[CLASS_relfilenode].oid)
         *out = row.values[CLASS_relfilenode];
+    return status;
+}
+
+ROW_FUNCTION(pg_relation_filepath)
+{
+    struct value file = value_null();
+    enum status status = pg_relation_filenode_row(c, args, &file);
+    if (!status && !file.null)
+        *out = value_text(arena_printf(c->arena, "base/5/%u", file.oid));
+    return status;
+}
+
+/* Relations and their columns, by name; others by number. */
+ROW_FUNCTION(pg_describe_object)
+{
+    static const struct { char kind; const char *name; } kinds[] = {{RELATION_TABLE, "table"}, {RELATION_VIEW, "view"}, {RELATION_INDEX, "index"}, {RELATION_SEQUENCE, "sequence"}};
+    const char *schema, *name, *what = "relation";
+    char kind = 0;
+    if (args[0].oid != 1259)
+        return STATUS_OK;
+    enum status status = describe_relation(c->session, c->arena, args[1].oid, &schema, &name, &kind);
+    if (status || !name)
+        return status;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].kind == kind)
+            what = kinds[i].name;
+    char *shown = describe_relation_name(c->session, c->arena, schema, name, args[1].oid);
+    const struct table *table = NULL;
+    if (args[2].i4 > 0)
+        status = catalog_table(c->session, args[1].oid, &table);
+    if (table && args[2].i4 <= table->column_count)
+        *out = value_text(arena_printf(c->arena, "column %s of %s %s", quote_identifier(c->arena, table->columns[args[2].i4 - 1].name), what, shown));
+    else if (!status)
+        *out = value_text(arena_printf(c->arena, "%s %s", what, shown));
     return status;
 }
 

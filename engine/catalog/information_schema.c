@@ -86,7 +86,7 @@ static enum status column_rows(struct session *session, struct row_sink *sink, c
                 cycle = yes_no(row.values[SEQUENCE_seqcycle].b);
             }
         }
-        const char *expr = c->default_text ? describe_expr(session, sink->arena, c->default_text, false) : NULL;
+        const char *expr = c->default_text ? describe_expr(session, sink->arena, t, c->generated ? (struct sql_type){0} : c->type, c->default_text, false) : NULL;
         bool array = info->category == 'A' && info->name[0] == '_';
         ROW(sink, database, value_text(t->schema_name), value_text(t->name), value_text(c->name), value_i4(c->number), c->generated ? null : value_text(expr), yes_no(!c->not_null), value_text(array ? "ARRAY" : info->sql_name),
             m.character_max, m.octets, m.precision, m.radix, m.scale, m.datetime, null, null, null, null, null, null, null, null, null, null, null, database, value_text("pg_catalog"), value_text(info->name), null, null, null,
@@ -120,7 +120,7 @@ static enum status view_row(struct session *session, struct row_sink *sink, cons
     char *text;
     if (t->kind != RELATION_VIEW || t->virtual_table)
         return STATUS_OK;
-    enum status status = describe_view(session, sink->arena, t->oid, &text);
+    enum status status = describe_view(session, sink->arena, t->oid, false, &text);
     struct value no = value_text("NO");
     if (!status)
         ROW(sink, catalog_of(session), value_text(t->schema_name), value_text(t->name), value_text(text), value_text("NONE"), no, no, no, no, no);
@@ -217,6 +217,12 @@ static enum status used_columns(struct session *session, struct row_sink *sink, 
     for (uint16_t i = 0; i < t->index_count; i++)
         for (uint16_t k = 0; t->indexes[i].constraint && k < t->indexes[i].column_count; k++)
             ROW(sink, database, schema, name, value_text(t->columns[t->indexes[i].columns[k].column - 1].name), database, schema, value_text(t->indexes[i].name));
+    for (uint16_t i = 0; i < t->check_count; i++) {
+        bool *used = view_columns_named(sink->arena, t, t->checks[i].expr);
+        for (uint16_t k = 0; k < t->column_count; k++)
+            if (used[k])
+                ROW(sink, database, schema, name, value_text(t->columns[k].name), database, schema, value_text(t->checks[i].name));
+    }
     for (uint16_t i = 0; i < t->foreign_key_count; i++) {
         const struct foreign_key *key = &t->foreign_keys[i];
         const struct table *r;
@@ -264,7 +270,7 @@ static enum status checks(struct session *session, struct row_sink *sink, const 
     if (t->kind != RELATION_TABLE || t->system)
         return STATUS_OK;
     for (uint16_t i = 0; i < t->check_count; i++)
-        ROW(sink, database, schema, value_text(t->checks[i].name), view_printf(sink, "(%s)", describe_expr(session, sink->arena, t->checks[i].text, false)));
+        ROW(sink, database, schema, value_text(t->checks[i].name), view_printf(sink, "(%s)", describe_expr(session, sink->arena, t, (struct sql_type){0}, t->checks[i].text, false)));
     for (uint16_t i = 0; i < t->column_count; i++)
         if (t->columns[i].not_null && !t->columns[i].dropped)
             ROW(sink, database, schema, view_printf(sink, "%u_%u_%d_not_null", t->schema, t->oid, i + 1), view_printf(sink, "%s IS NOT NULL", t->columns[i].name));

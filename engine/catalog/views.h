@@ -22,6 +22,9 @@ struct virtual_table {
 const struct virtual_table *virtual_table_find(uint32_t schema, const char *name);
 size_t virtual_table_count(void);
 const struct virtual_table *virtual_table_at(size_t);
+/* typalign and typcollation of a type; its columns have the same. NULL: none known. */
+char type_alignment(const struct type_info *);
+uint32_t type_collation(const struct type_info *);
 struct table;
 /* What SELECT reads of a sequence: one row. */
 const struct virtual_table *sequence_virtual_table(struct arena *, const struct table *);

@@ -9,6 +9,8 @@
 struct value view_array(struct row_sink *, uint32_t type, const char *text);      /* from its text form; null when it has none */
 struct value view_printf(struct row_sink *, const char *format, ...) PRINTF_LIKE(2, 3);
 struct value view_time(int64_t us);
+/* Which columns of the table an expression over it names: a flag each, by attnum-1. */
+bool *view_columns_named(struct arena *, const struct table *, struct expr *);
 enum status view_each_table(struct session *, struct row_sink *, enum status (*row)(struct session *, struct row_sink *, const struct table *)) MUST_CHECK;
 
 enum status fill_pg_type(struct session *, struct row_sink *) MUST_CHECK;
@@ -55,5 +57,22 @@ enum status fill_is_referential_constraints(struct session *, struct row_sink *)
 enum status fill_is_views(struct session *, struct row_sink *) MUST_CHECK;
 enum status fill_is_sequences(struct session *, struct row_sink *) MUST_CHECK;
 enum status fill_is_check_constraints(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_catalog_name(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_enabled_roles(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_character_sets(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_collations(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_collation_character_sets(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_table_privileges(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_column_privileges(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_usage_privileges(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_constraint_table_usage(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_view_table_usage(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_column_column_usage(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_routines(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_is_parameters(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_io_tables(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_io_indexes(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_io_sequences(struct session *, struct row_sink *) MUST_CHECK;
+enum status fill_pg_timezone_names(struct session *, struct row_sink *) MUST_CHECK;
 
 #endif

@@ -106,7 +106,7 @@ static enum status view_row(struct session *session, struct row_sink *sink, cons
     char *text;
     if (t->kind != RELATION_VIEW || t->virtual_table)
         return STATUS_OK;
-    enum status status = describe_view(session, sink->arena, t->oid, &text);
+    enum status status = describe_view(session, sink->arena, t->oid, false, &text);
     if (!status)
         ROW(sink, value_text(t->schema_name), value_text(t->name), owner(), value_text(text));
     return status;

@@ -290,9 +290,59 @@ enum status fill_pg_stat_database(struct session *session, struct row_sink *sink
     struct pool_stats p;
     struct session_sight one;
     pool_stats(session_store(session)->pool, &p);
-    ROW(sink, value_oid(5), value_text(session_database(session)), value_i4((int32_t)session_sights(&one, 1)), value_i8((int64_t)p.misses), value_i8((int64_t)p.hits));
-    return STATUS_OK;
+    struct value *row = arena_array(sink->arena, struct value, sink->table->column_count);
+    for (uint16_t i = 5; i < sink->table->column_count; i++)
+        row[i] = value_null();                                /* not counted */
+    row[0] = value_oid(5);
+    row[1] = value_text(session_database(session));
+    row[2] = value_i4((int32_t)session_sights(&one, 1));
+    row[3] = row[4] = value_null();
+    for (uint16_t i = 0; i < sink->table->column_count; i++) {
+        if (!strcmp(sink->table->columns[i].name, "blks_read"))
+            row[i] = value_i8((int64_t)p.misses);
+        if (!strcmp(sink->table->columns[i].name, "blks_hit"))
+            row[i] = value_i8((int64_t)p.hits);
+    }
+    return sink->row(sink, row);
 }
+
+/* Pages read and hit are counted for the pool as a whole (crab_pool), not by relation: names, and nulls. */
+static enum status io_row(struct row_sink *sink, const struct table *table, const struct index *index)
+{
+    struct value *row = arena_array(sink->arena, struct value, sink->table->column_count);
+    uint16_t at = 0;
+    row[at++] = value_oid(table->oid);
+    if (index)
+        row[at++] = value_oid(index->oid);
+    row[at++] = value_text(table->schema_name);
+    row[at++] = value_text(table->name);
+    if (index)
+        row[at++] = value_text(index->name);
+    while (at < sink->table->column_count)
+        row[at++] = value_null();
+    return sink->row(sink, row);
+}
+static enum status io_table(struct session *session, struct row_sink *sink, const struct table *table)
+{
+    (void)session;
+    return table->kind == RELATION_TABLE && !table->system ? io_row(sink, table, NULL) : STATUS_OK;
+}
+static enum status io_indexes(struct session *session, struct row_sink *sink, const struct table *table)
+{
+    enum status status = STATUS_OK;
+    (void)session;
+    for (uint16_t i = 0; !status && !table->system && i < table->index_count; i++)
+        status = io_row(sink, table, &table->indexes[i]);
+    return status;
+}
+static enum status io_sequence(struct session *session, struct row_sink *sink, const struct table *table)
+{
+    (void)session;
+    return table->kind == RELATION_SEQUENCE ? io_row(sink, table, NULL) : STATUS_OK;
+}
+enum status fill_io_tables(struct session *session, struct row_sink *sink) { return view_each_table(session, sink, io_table); }
+enum status fill_io_indexes(struct session *session, struct row_sink *sink) { return view_each_table(session, sink, io_indexes); }
+enum status fill_io_sequences(struct session *session, struct row_sink *sink) { return view_each_table(session, sink, io_sequence); }
 
 /* ---------------------------------------------------------------- latches and storage */
 

@@ -7,14 +7,22 @@
 
 #define ROW(sink, ...) do { const struct value row_values[] = {__VA_ARGS__}; enum status row_status = (sink)->row((sink), row_values); if (row_status) return row_status; } while (0)
 
-static char alignment(const struct type_info *t)
+char type_alignment(const struct type_info *t)
 {
     switch (t->oid) {
     case OID_BOOL: case OID_CHAR: case OID_NAME: case OID_UUID: case OID_UNKNOWN: case OID_CSTRING: return 'c';
     case OID_INT2: case OID_TID: return 's';
     case OID_INT8: case OID_FLOAT8: case OID_TIME: case OID_TIMESTAMP: case OID_TIMESTAMPTZ: case OID_INTERVAL: return 'd';
-    default: return 'i';
+    default: break;
     }
+    const struct type_info *element = t->category == 'A' && t->name[0] == '_' ? type_info(t->element_oid) : NULL;
+    return element && type_alignment(element) == 'd' ? 'd' : 'i';
+}
+
+uint32_t type_collation(const struct type_info *t)
+{
+    const struct type_info *element = t && t->category == 'A' && t->name[0] == '_' ? type_info(t->element_oid) : t;
+    return !element || element->category != 'S' ? 0 : element->oid == OID_NAME ? 950 : 100;
 }
 
 enum status fill_pg_type(struct session *session, struct row_sink *sink)
@@ -26,9 +34,9 @@ enum status fill_pg_type(struct session *session, struct row_sink *sink)
         struct value zero = value_oid(0);
         ROW(sink, value_oid(t->oid), value_text(t->name), value_oid(SCHEMA_PG_CATALOG), value_oid(10), value_i2(t->length), value_bool(t->length > 0 && t->length <= 8 && t->oid != OID_TID),
             value_char(t->category == 'P' ? 'p' : 'b'), value_char(t->category), value_bool(t->preferred), value_bool(true), value_char(','), zero, value_oid(t->category == 'A' ? 6179 : 0), value_oid(t->element_oid),
-            value_oid(t->array_oid), value_oid(array ? 750 : 0), value_oid(array ? 751 : 0), zero, zero, zero, zero, zero, value_char(alignment(t)),
+            value_oid(t->array_oid), value_oid(array ? 750 : 0), value_oid(array ? 751 : 0), zero, zero, zero, zero, zero, value_char(type_alignment(t)),
             value_char(t->length > 0 ? 'p' : t->oid == OID_NUMERIC ? 'm' : t->oid == OID_CSTRING || t->oid == OID_UNKNOWN ? 'p' : 'x'), value_bool(false), zero, value_i4(-1), value_i4(0),
-            value_oid(t->category == 'S' ? t->oid == OID_NAME ? 950 : 100 : 0), value_null(), value_null(), value_null());
+            value_oid(type_collation(t)), value_null(), value_null(), value_null());
     }
     return STATUS_OK;
 }

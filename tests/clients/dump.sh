@@ -3,7 +3,7 @@
 # restored, into either of them and by any way, it gives a database whose dump is the same text again (so its rows are equal, too).
 
 # A dump's text without what names the versions of server and client.
-dump_plain() { pg_dump "$@" 2>&1 | grep -v '^-- Dumped \(from\|by\)'; }
+dump_plain() { pg_dump "$@" 2>&1 | grep -v '^-- Dumped \(from\|by\)\|^.restrict \|^.unrestrict '; }
 # empty HOST: without any schema of one's own.
 dump_empty() {
     PGHOST=$1 psql -X -q -v ON_ERROR_STOP=1 -c 'SET client_min_messages = warning; DROP SCHEMA IF EXISTS shop, "Odd Names", public CASCADE; CREATE SCHEMA public' >/dev/null 2>&1
@@ -63,5 +63,5 @@ dump_client() {
     verdict $? "clients: pg_dumpall"
     head -n 5 "$scratch/dumpall.log"
     on_reference pg_dumpall >"$scratch/dumpall.reference"
-    differ dumpall <(grep -v '^-- Dumped' "$scratch/dumpall.reference") <(grep -v '^-- Dumped' "$scratch/dumpall.sql")
+    differ dumpall <(grep -v '^-- Dumped\|restrict ' "$scratch/dumpall.reference") <(grep -v '^-- Dumped\|restrict ' "$scratch/dumpall.sql")
 }

@@ -1,6 +1,6 @@
 /* tests/oracle/oracle.c - random statements whose answers are known: from SQLite, or from Crabtree asked in another way.
  *
- *     oracle [SEED=1] [N=6000] [ROUND=0] [FAULTS=1] [CHECKS=some|all]
+ *     oracle [SEED=1] [N=6000] [ROUND=0] [FAULTS=1] [CHECKS=some|all] [SHRINK=yes|no]
  *
  * Rounds of 80 statements, each over tables of its own; everything about a round is a function of SEED and its number, so ROUND=r
  * begins with that one. A statement is a change, a condition to be partitioned, or a query. Each query is compared with SQLite where
@@ -16,7 +16,7 @@
 
 static unsigned long seed = 1, round_number, wanted = 6000;
 static int faults_wanted = 1, faults;
-static bool all_checks;
+static bool all_checks, shrinks = true;
 static unsigned long made, changes, queries, partitions;
 
 static const char *origin(int n) { return node_text("oracle: SEED=%lu ROUND=%lu, statement %d (the %luth)", seed, round_number, n, made); }
@@ -26,8 +26,10 @@ static bool holds(struct check check, struct statement *s, int n, bool rebuildab
 {
     struct text report = {0};
     const char *fault = check_run(check, s, &report);
-    if (fault)
+    if (fault && shrinks)
         shrink_and_print(check, s, fault, rebuildable, origin(n), report.bytes);
+    else if (fault)
+        printf("%s: %s: %s\n%s\n", origin(n), check_name(check), fault, report.bytes);
     text_clear(&report);
     if (!fault)
         return true;
@@ -133,6 +135,8 @@ int main(int argc, char **argv)
             faults_wanted = (int)number;
         else if (value && !strncmp(argv[i], "CHECKS=", 7))
             all_checks = !strcmp(value + 1, "all");
+        else if (value && !strncmp(argv[i], "SHRINK=", 7))
+            shrinks = strcmp(value + 1, "no");
         else {
             fprintf(stderr, "oracle: \"%s\" is not understood\n", argv[i]);
             return 2;

@@ -20,7 +20,8 @@
  * 5. Into a sink, morsels are long: about MORSELS_EACH a worker. A hand that has worked on its morsel for PATIENCE_US while another
  *    found nothing to claim gives away what it has not begun, about half of it, at a grain that keeps both parts aligned
  *    (struct grain_run). Who takes that gets locals of its own, for within one local grains only rise.
- * 6. Into a sink, the leader begins alone: the others are sent when it has worked for START_US, so that a small query wakes nobody for nothing.
+ * 6. The leader begins alone: the others are sent when it has worked for START_US, so that a small query wakes nobody for nothing. In a plain SELECT what it
+ *    reads in that time needs no box.
  * 7. A hand that is done looks whether a task of its query still waits for a thread of the pool. A hand that never came has
  *    nothing left to do, grains given away are worked on by whoever finds them: so the query never waits for a busy pool. */
 #include <stddef.h>
@@ -37,9 +38,11 @@
 #define PATIENCE_US 4000
 #endif
 #ifndef START_US
-#define START_US 100
+#define START_US 200
 #endif
+#ifndef SPIN_US
 #define SPIN_US 40                       /* so long the leader looks for the others to come home before it parks */
+#endif
 
 struct exchange;
 struct hand {                            /* one worker of the pipeline, or a piece of one's work that was given away */
@@ -566,11 +569,44 @@ static enum status box_await(struct exchange *x, uint64_t grain, struct box **ou
     return status;
 }
 
-static enum status take_boxes(struct exchange *x, struct local *leader)
+/* What the leader reads itself goes on as it comes. The chain of locals ends here: grains end for nobody above. */
+struct forward { struct local local; struct local *leader; };
+static enum status forward_take(struct local *local, const struct batch *batch) { return local_push(((struct forward *)local)->leader, batch); }
+
+static void claimed_alone(void *context, uint64_t first, uint64_t end)
+{
+    struct hand *hand = context;
+    hand->grain = first;
+    if (now_us() >= hand->x->send_at_us)
+        seq_scan_limit(hand->x->source, end);
+}
+
+/* Rule 6: the first grains, by the leader. *grain: the next one. The hand is the exchange's only when the others are home. */
+static enum status begin_alone(struct exchange *x, struct local *leader, struct hand *hand, uint64_t *grain)
+{
+    struct forward *forward = arena_new(x->run->arena, struct forward);
+    *forward = (struct forward){ .local = { .op = x->top, .worker = &hand->worker, .take = forward_take }, .leader = leader };
+    hand_add(x, hand, 1);
+    hand->worker.leads = true;
+    x->send_at_us = now_us() + START_US;
+    enum status status = hand_make(hand);
+    if (!status) {
+        hand->locals[0]->next = &forward->local;
+        status = seq_scan_work(hand->source, claimed_alone, hand);
+    }
+    *grain = hand->grain + 1;
+    if (!status && !seq_scan_done(x->source)) {
+        x->send_at_us = 0;
+        status = run_deliver(x->run);
+    }
+    return status;
+}
+
+static enum status take_boxes(struct exchange *x, struct local *leader, uint64_t first)
 {
     uint64_t grains = seq_scan_grains(x->source);
     enum status status = STATUS_OK;
-    for (uint64_t grain = 0; grain < grains && !status; grain++) {
+    for (uint64_t grain = first; grain < grains && !status; grain++) {
         struct box *box;
         status = box_await(x, grain, &box);
         if (status)
@@ -614,9 +650,16 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
     struct local leader = { .op = top, .worker = &top->run->leader, .take = pass_on, .next = next };
     exchange_open(x, top, workers);
     x->boxes = arena_array(top->run->arena, struct box, WINDOW);
-    seq_scan_share(x->source, 0, workers, WINDOW);
-    send(x);
-    status = take_boxes(x, &leader);
+    struct hand *mine = START_US ? arena_new(top->run->arena, struct hand) : NULL;
+    uint64_t first = 0;
+    seq_scan_share(x->source, 0, workers, START_US ? UINT64_MAX : WINDOW);
+    if (mine)
+        status = begin_alone(x, &leader, mine, &first);
+    if (!status && !seq_scan_done(x->source)) {
+        seq_scan_limit(x->source, first + WINDOW);
+        send(x);
+        status = take_boxes(x, &leader, first);
+    }
     if (!status)
         status = wait_home(x);
     if (!status)
@@ -626,6 +669,10 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
         error_save(&saved);
     atomic_store_explicit(&x->stop, true, memory_order_relaxed);
     enum status waited = wait_home(x);
+    if (mine) {
+        mine->next = x->hands;
+        x->hands = mine;
+    }
     add_counters(x, from, false);
     for (uint32_t b = 0; b < WINDOW; b++) {
         error_free(&x->boxes[b].error);

@@ -20,7 +20,9 @@
 #include "base/mutant.h"
 #include "engine/exec/operator.h"
 
+#ifndef SPIN_US
 #define SPIN_US 40
+#endif
 
 _Atomic uint32_t exec_worker_start;
 _Atomic uint32_t exec_agg_collect;

@@ -29,8 +29,8 @@
 static inline double cost_rows(const struct planner *p, double rows, double part) { return rows * part * p->settings->cpu_tuple_cost; }
 static inline double cost_operators(const struct planner *p, double rows, double count) { return rows * count * COST_OPERATOR * p->settings->cpu_operator_cost; }
 /* How many operators an expression is, in the weight of a simple one. */
-double scalar_weight(const struct scalar *);
-double scalars_weight(const struct scalars *);
+double scalar_weight(struct planner *, const struct scalar *);
+double scalars_weight(struct planner *, const struct scalars *);
 /* The part of page costs that a relation of so many pages pays: 1 when nothing of it is in the pool, COST_CACHED when all may be. */
 double page_part(struct planner *, double pages);
 

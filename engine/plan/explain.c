@@ -2,11 +2,11 @@
  *
  * Some of our nodes have no counterpart there: PROJECT isn't shown, a FILTER shows as the filter of the node beneath, TOP_N as a
  * Limit over a Sort, a hash join's build side under a Hash. Where the gate plans workers, a Gather is drawn at the top of
- * the pipeline, and an aggregate is drawn as its partial and final halves.
- */
+ * the pipeline, and an aggregate is drawn as its partial and final halves. */
 #include <math.h>
 #include <string.h>
 
+#include "engine/exec/spill.h"
 #include "engine/plan/explain.h"
 
 /* ---- items ---- */
@@ -242,10 +242,14 @@ static void sort_method(struct explaining *x, int level, const struct node_count
     item->number = kilobytes(c->spilled_bytes ? c->spilled_bytes : c->memory_bytes);
 }
 
-static void memory_used(struct explaining *x, int level, const struct node_counters *c)
+/* Batches: 1, or the partitions that went to disk. */
+static void sizes(struct explaining *x, int level, const struct node_counters *c, double buckets)
 {
-    detail_number(x, level, "Peak Memory Usage", kilobytes(c->memory_bytes), "kB");
-    if (c->spilled_bytes) detail_number(x, level, "Disk Usage", kilobytes(c->spilled_bytes), "kB");
+    struct shown *item = add_item(x, SHOWN_SIZES, level, "");
+    if (buckets > 0) item->sizes[item->count++] = (struct size){ "Buckets", "Hash Buckets", buckets, "" };
+    item->sizes[item->count++] = (struct size){ "Batches", buckets > 0 ? "Hash Batches" : "HashAgg Batches", c->spilled_bytes ? SPILL_PARTITIONS : 1, "" };
+    item->sizes[item->count++] = (struct size){ "Memory Usage", "Peak Memory Usage", kilobytes(c->memory_bytes), "kB" };
+    if (c->spilled_bytes) item->sizes[item->count++] = (struct size){ "Disk Usage", "Disk Usage", kilobytes(c->spilled_bytes), "kB" };
 }
 
 /* The table has as many heads as rows, to the next power of two. */
@@ -254,8 +258,7 @@ static void hash_size(struct explaining *x, int level, const struct plan *join, 
     const struct node_counters *build = explain_counters(x, join->right);
     double rows = build ? (double)build->rows : 0, buckets = 16;
     while (buckets < rows) buckets *= 2;
-    detail_number(x, level, "Hash Buckets", buckets, "");
-    memory_used(x, level, c);
+    sizes(x, level, c, buckets);
 }
 
 static void show(struct explaining *x, const struct plan *n, int level, bool gathered);
@@ -394,7 +397,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     }
     const struct node_counters *c = x->options->analyze ? explain_counters(x, inner) : NULL;
     if (c && c->loops && n->kind == PLAN_SORT) sort_method(x, level, c, c->spilled_bytes ? "external merge" : "quicksort");
-    if (c && c->loops && n->kind == PLAN_AGGREGATE && n->group_count && c->memory_bytes) memory_used(x, level, c);
+    if (c && c->loops && n->kind == PLAN_AGGREGATE && n->group_count && c->memory_bytes) sizes(x, level, c, 0);
     if (c && c->loops && c->pages_skipped) detail_number(x, level, "Pages Skipped", (double)c->pages_skipped, "");
     /* subqueries in the select list of this node show too */
     for (const struct plan *e = top; e != n; e = e->left)

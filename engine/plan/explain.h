@@ -10,7 +10,8 @@
 #include "engine/exec/exec.h"
 #include "engine/plan/query.h"
 
-enum shown_kind { SHOWN_NODE, SHOWN_TEXT, SHOWN_LIST, SHOWN_NUMBER, SHOWN_TITLE };
+enum shown_kind { SHOWN_NODE, SHOWN_TEXT, SHOWN_LIST, SHOWN_NUMBER, SHOWN_SIZES, SHOWN_TITLE };
+struct size { const char *word, *key; double number; const char *unit; };     /* word in the text, key in JSON */
 struct shown {
     enum shown_kind kind;
     int depth;                           /* columns of text to its left */
@@ -18,6 +19,7 @@ struct shown {
     const char *text;                    /* TEXT */
     const char **items; int count;       /* LIST */
     double number; const char *unit;     /* NUMBER; unit is for the text ("kB") */
+    struct size sizes[4];                /* SIZES: count of them, on one line of the text */
     const struct plan *plan;             /* NODE: whose costs and counters; NULL: none are shown */
     bool counted;                        /* NODE: it has counters of its own */
 };

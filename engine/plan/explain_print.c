@@ -66,12 +66,14 @@ void explain_text(struct explaining *x, char ***lines, int *count)
         if (item->kind == SHOWN_NODE) text_node(x, item, &t);
         else {
             text_buffer_printf(&t, "%*s%s", item->depth + 2, "", item->key);
-            if (item->kind != SHOWN_TITLE) text_buffer_puts(&t, ": ");
+            if (item->kind != SHOWN_TITLE && item->kind != SHOWN_SIZES) text_buffer_puts(&t, ": ");
         }
         if (item->kind == SHOWN_TEXT) text_buffer_puts(&t, item->text);
         if (item->kind == SHOWN_TEXT && item->items) text_buffer_printf(&t, "  %s: %.0fkB", item->items[0], item->number);
         if (item->kind == SHOWN_NUMBER) text_buffer_printf(&t, "%.0f%s", item->number, item->unit);
         for (int k = 0; item->kind == SHOWN_LIST && k < item->count; k++) text_buffer_printf(&t, "%s%s", k ? ", " : "", item->items[k]);
+        for (int k = 0; item->kind == SHOWN_SIZES && k < item->count; k++)
+            text_buffer_printf(&t, "%s%s: %.0f%s", k ? "  " : "", item->sizes[k].word, item->sizes[k].number, item->sizes[k].unit);
         line_add(&l, t.bytes);
     }
     if (wants_reason(x)) line_add(&l, arena_printf(x->arena, "Serial Reason: %s", x->plan->serial_reason));
@@ -204,6 +206,9 @@ static void json_detail(struct json *j, const struct shown *item)
         json_text(j, "Sort Space Type", item->items[0]);
         break;
     case SHOWN_NUMBER: json_number(j, item->key, item->number, 0); break;
+    case SHOWN_SIZES:
+        for (int i = 0; i < item->count; i++) json_number(j, item->sizes[i].key, item->sizes[i].number, 0);
+        break;
     default:
         json_open(j, item->key, '[');
         j->first = true;

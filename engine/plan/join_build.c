@@ -22,7 +22,7 @@ enum status filter_node(struct planner *p, struct plan *child, const struct layo
     n->rows = rows;
     n->width = child->width;
     n->startup_cost = child->startup_cost;
-    n->total_cost = child->total_cost + cost_operators(p, child->rows, scalars_weight(conditions));
+    n->total_cost = child->total_cost + cost_operators(p, child->rows, scalars_weight(p, conditions));
     *out = n;
     return STATUS_OK;
 }

@@ -1,14 +1,15 @@
 /* engine/plan/join_order.c - the order and the methods of joins.
  *
  * For up to DP_MAX items every set's cheapest path is found from its subsets, without cross products where conditions
- * connect (dynamic programming over connected subgraphs). Past that the pair that makes the fewest rows is joined again and again; the
- * joins that two parts could make are kept from round to round, so sixty tables take milliseconds.
+ * connect (dynamic programming over connected subgraphs). Past that, or past TRIES_MAX joins, the pair that makes the
+ * fewest rows is joined again and again; the joins that two parts could make are kept from round to round, so sixty
+ * tables take milliseconds.
  *
  * A condition is judged at the first join that has all its items; above a special join it stays a filter of its own, since
  * rows that the join made up (nulls) are to be judged too.
  *
- * Methods: hash join when an equality connects the sides (the right side is built), merge join of sides sorted for it,
- * nested loop otherwise, or when the right side is a table with an index that the join's conditions bound: then its bounds
+ * Methods: hash join when an equality connects the sides (the right side is built); nested loop
+ * otherwise, or when the right side is a table with an index that the join's conditions bound: then its bounds
  * read outer slots that the loop fills from each left row. Semi and anti joins keep only left columns; hashed, they may build
  * the left side instead, and then hand out those of its rows that met a partner (or met none). */
 #include <math.h>
@@ -18,6 +19,7 @@
 #include "engine/plan/joins.h"
 
 #define DP_MAX 12
+#define TRIES_MAX 60000                  /* joins looked at: past it (a dozen relations where each connects with each) the heuristic goes on */
 
 /* ---- how many rows ---- */
 
@@ -173,7 +175,7 @@ static void try_hash(struct problem *b, struct candidate *c, const struct joinin
     double waits = bytes < 1e5 ? 0.6 : bytes < 1e6 ? 1 : 2;      /* past the processor's caches each look-up waits for memory */
     /* A row without a partner mostly ends at the filter that the build hands to the scan below, if the join throws it away. */
     bool keeps = !j->swapped && (j->join == PLAN_LEFT || j->join == PLAN_ANTI || j->join == PLAN_ANTI_NULL);
-    double met = keeps || right_only ? 1 : fmin(1, path->rows / fmax(1, l->rows));
+    double met = keeps ? 1 : right_only ? fmin(1, r->rows * join_selectivity(b, path->set, j->on, j->on_count)) : fmin(1, path->rows / fmax(1, l->rows));
     double probe = l->total - l->startup + cost_rows(p, l->rows, COST_PROBED * (waits * met + COST_SIFTED * (1 - met))) + cost_operators(p, l->rows, j->keys);
     if (bytes > (double)p->settings->work_mem_bytes) probe += (ceil(bytes / 8192) + ceil(l->rows * (l->width + 24) / 8192)) * 2 * p->settings->seq_page_cost;
     double pairs = join_left_only(j->join) ? (right_only ? r->rows : l->rows) : path->rows;
@@ -215,6 +217,7 @@ static void try_loop(struct problem *b, struct candidate *c, const struct joinin
 static void try_join(struct problem *b, struct candidate *c, struct path *l, struct path *r)
 {
     struct joining j = { .l = l, .r = r };
+    b->tries++;
     if (!sides_allowed(b, &j)) return;
     bool left_only = join_left_only(j.join);
     bool lateral = r->item >= 0 && b->items[r->item].lateral;
@@ -234,9 +237,9 @@ static void try_join(struct problem *b, struct candidate *c, struct path *l, str
     for (uint32_t i = 0; i < j.on_count; i++) {
         struct scalar *x, *y;
         if (equal_sides(j.on[i], l->set, r->set, &x, &y)) j.keys++;
-        else j.on_weight += scalar_weight(j.on[i]->s);
+        else j.on_weight += scalar_weight(b->p, j.on[i]->s);
     }
-    for (uint32_t i = 0; i < j.filter_count; i++) j.filter_weight += scalar_weight(j.filter[i]->s);
+    for (uint32_t i = 0; i < j.filter_count; i++) j.filter_weight += scalar_weight(b->p, j.filter[i]->s);
     if (j.swapped && (!j.keys || lateral)) return;       /* RIGHT and its like are hashed only */
     struct path path = { .set = l->set | r->set, .item = -1, .left = l, .right = r, .join = j.join, .special = j.special, .swapped = j.swapped };
     const struct path *logical_left = j.swapped ? r : l, *logical_right = j.swapped ? l : r;
@@ -271,10 +274,12 @@ static void join_subsets(struct problem *b, struct path **best, uint32_t set, bo
 static struct path *order_exact(struct problem *b)
 {
     struct path **best = arena_zero(b->p->arena, sizeof *best << b->count);
+    b->tries = 0;
     for (uint32_t i = 0; i < b->count; i++) best[1u << i] = leaf_path(b, (int)i);
     uint32_t full = (1u << b->count) - 1;
     for (uint32_t set = 1; set <= full; set++) {
         if (!(set & (set - 1))) continue;
+        if (b->tries > TRIES_MAX) return NULL;
         join_subsets(b, best, set, false);
         /* a cross product only where nothing else will ever do: for the whole, or for sets without conditions to others */
         if (!best[set] && (set == full || !connected(b, set, full & ~set))) join_subsets(b, best, set, true);
@@ -338,7 +343,8 @@ static struct path *order_greedy(struct problem *b)
 struct path *join_order(struct problem *b)
 {
     if (b->count == 1) return leaf_path(b, 0);
-    return b->count <= DP_MAX ? order_exact(b) : order_greedy(b);
+    struct path *path = b->count <= DP_MAX ? order_exact(b) : NULL;
+    return path ? path : order_greedy(b);
 }
 
 /* ---- for an order, for a LIMIT ---- */

@@ -326,7 +326,7 @@ void leaf_cost(struct problem *b, struct item *item, const struct wish *wish)
     }
     item->rows = fmax(1, rint(item->plan->rows * selectivity_all(p, &item->filters)));
     item->startup = item->plan->startup_cost;
-    item->total = item->plan->total_cost + cost_operators(p, item->plan->rows, scalars_weight(&item->filters));
+    item->total = item->plan->total_cost + cost_operators(p, item->plan->rows, scalars_weight(p, &item->filters));
     item->width = item->plan->width;
 }
 
@@ -377,7 +377,7 @@ static void order_filters(struct planner *p, struct scalars *list)
             if (is_safe(s) != (turn == 0)) continue;
             scalars_add(p->arena, &sorted, s);
             if (turn) continue;
-            double rank = scalar_weight(s) / fmax(1e-6, 1 - selectivity(p, s));
+            double rank = scalar_weight(p, s) / fmax(1e-6, 1 - selectivity(p, s));
             uint32_t at = safe++;
             for (; at > 0 && ranks[at - 1] > rank; at--) {
                 ranks[at] = ranks[at - 1];
@@ -573,7 +573,16 @@ static enum status plan_full(struct planner *p, struct query *q, struct from_nod
         TRY(resolve(p, &layouts[1], r, &j->right_keys[j->key_count]));
         j->key_count++;
     }
-    if (!j->key_count && rest.count) return error_set(STATUS_FEATURE_NOT_SUPPORTED, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
+    bool crosses = false;                /* what is said of one side only, or of none, can be judged pair by pair */
+    for (uint32_t i = 0; i < rest.count; i++) {
+        struct scalars x[2] = { { 0 }, { 0 } };
+        for (int side = 0; side < 2; side++) {
+            struct gathering g = { p, nodes[side], &x[side] };
+            scalar_walk(rest.items[i], visit_gather, &g);
+        }
+        crosses |= x[0].count && x[1].count;
+    }
+    if (!j->key_count && crosses) return error_set(STATUS_FEATURE_NOT_SUPPORTED, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
     if (!j->key_count) {                 /* ON true: one key for all; ON false: one for each side */
         j->left_keys[0] = scalar_int4(p->arena, 1);
         j->right_keys[0] = scalar_int4(p->arena, never ? 2 : 1);

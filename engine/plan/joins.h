@@ -76,6 +76,7 @@ struct problem {
     int driver;                          /* the item whose order the result is to have: it stays leftmost; -1 none */
     double fraction;                     /* of the result that will be read, when there is a driver */
     uint16_t rel_span;
+    uint32_t tries;                      /* joins looked at */
 };
 
 static inline bool join_left_only(enum plan_join join) { return join == PLAN_SEMI || join == PLAN_ANTI || join == PLAN_ANTI_NULL; }

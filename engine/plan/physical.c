@@ -253,13 +253,13 @@ static double function_weight(const struct function *f)
 /* Comparing texts: more than numbers, and long lists of them more still. */
 static bool is_wide(const struct scalar *s) { return s->type.width == WIDTH_VARLEN; }
 
-struct weighing { double weight; };
+struct weighing { struct planner *p; double weight; };
 static bool visit_weight(void *context, const struct scalar *s)
 {
     struct weighing *w = context;
     switch (s->kind) {
     case SCALAR_CONST: case SCALAR_VAR: case SCALAR_COLUMN: case SCALAR_PARAMETER: case SCALAR_OUTER: break;
-    case SCALAR_SUBQUERY: w->weight += 10000; break;
+    case SCALAR_SUBQUERY: w->weight += s->subquery.query && query_is_free(w->p, s->subquery.query) ? 10000 : 1; return true;   /* one that hangs on no row runs once */
     case SCALAR_CALL: w->weight += function_weight(s->call.function) * (s->arg_count && is_wide(s->args[0]) ? 4 : 1); break;
     case SCALAR_IN_LIST: w->weight += (is_wide(s->args[0]) ? 8 : 2) + s->arg_count * 0.1; break;
     default: w->weight += 1;
@@ -267,17 +267,17 @@ static bool visit_weight(void *context, const struct scalar *s)
     return false;
 }
 
-double scalar_weight(const struct scalar *s)
+double scalar_weight(struct planner *p, const struct scalar *s)
 {
-    struct weighing w = { 0 };
+    struct weighing w = { p, 0 };
     scalar_walk(s, visit_weight, &w);
     return w.weight;
 }
 
-double scalars_weight(const struct scalars *list)
+double scalars_weight(struct planner *p, const struct scalars *list)
 {
     double weight = 0;
-    for (uint32_t i = 0; i < list->count; i++) weight += scalar_weight(list->items[i]);
+    for (uint32_t i = 0; i < list->count; i++) weight += scalar_weight(p, list->items[i]);
     return weight;
 }
 
@@ -292,7 +292,7 @@ static void cost_seq(struct planner *p, struct rel *r, const struct scalars *con
     const struct settings *g = p->settings;
     a->rows = fmax(1, rint(r->rows * selectivity_all(p, conditions)));
     a->startup = g->enable_seqscan ? 0 : 1e10;
-    a->total = a->startup + r->pages * g->seq_page_cost * page_part(p, r->pages) + cost_rows(p, r->rows, COST_SCANNED) + cost_operators(p, r->rows, scalars_weight(conditions));
+    a->total = a->startup + r->pages * g->seq_page_cost * page_part(p, r->pages) + cost_rows(p, r->rows, COST_SCANNED) + cost_operators(p, r->rows, scalars_weight(p, conditions));
 }
 
 static double leaf_count(const struct index *ix, double tuples)
@@ -337,7 +337,7 @@ static void cost_index(struct planner *p, struct rel *r, const struct index *ix,
     a->rows = unique_hit && a->rest.count == 0 ? 1 : fmax(1, rint(rows * selectivity_all(p, &a->rest) / (a->prefix ? fmax(a->prefix_selectivity, 1e-9) : 1)));
     if (a->rows > rows) a->rows = rows;
     a->startup = descent + (g->enable_indexscan ? 0 : 1e10);
-    a->total = a->startup + entries + io + rows * (g->cpu_tuple_cost * 4 + g->cpu_operator_cost * scalars_weight(&a->rest) * COST_OPERATOR);
+    a->total = a->startup + entries + io + rows * (g->cpu_tuple_cost * 4 + g->cpu_operator_cost * scalars_weight(p, &a->rest) * COST_OPERATOR);
 }
 
 /* Does reading the index forward (or backward) give the wished order? */
@@ -513,7 +513,7 @@ static void try_bitmap(struct planner *p, struct rel *r, const struct scalars *c
     a.rows = fmax(1, rint(r->rows * selectivity_all(p, conditions)));
     a.startup = way.cost + way.rows * g->cpu_operator_cost * 2 + r->pages * g->cpu_operator_cost * 0.05 + (g->enable_bitmapscan ? 0 : 1e10);   /* the set has a place for each page */
     /* looking a page over costs as much as a few dozen rows */
-    a.total = a.startup + pages * (page_cost * part + 20 * COST_SCANNED * g->cpu_tuple_cost) + cost_rows(p, way.rows, COST_SCANNED) + cost_operators(p, way.rows, scalars_weight(conditions));
+    a.total = a.startup + pages * (page_cost * part + 20 * COST_SCANNED * g->cpu_tuple_cost) + cost_rows(p, way.rows, COST_SCANNED) + cost_operators(p, way.rows, scalars_weight(p, conditions));
     double cost = wished_cost(p, &a, wish, width);
     if (cost >= *best) return;
     *best = cost;
@@ -534,9 +534,11 @@ void access_best(struct planner *p, struct rel *r, const struct scalars *conditi
         if (wish && wish->count == 0) a.ordered = bounded;
         else if (wish && !a.any_array) a.ordered = gives_order(r, ix, a.equal.count, wish, &a.backward);
         if (!bounded && !a.ordered) continue;
-        cost_index(p, r, ix, &a, loops, ix->unique && a.equal.count == ix->column_count);
+        bool point = ix->unique && a.equal.count == ix->column_count;
+        cost_index(p, r, ix, &a, loops, point);
         double cost = wished_cost(p, &a, wish, width);
-        if (cost < best) {
+        /* One row by its key is never scanned for, however small the table is said to be: that may be long ago. */
+        if (cost < best || (point && loops == 0 && !out->index && p->settings->enable_indexscan)) {
             best = cost;
             *out = a;
         }

@@ -185,7 +185,7 @@ static enum status node_filter(struct planner *p, struct plan *child, const stru
     n->left = child;
     TRY(resolve(p, layout, scalar_and(p->arena, conditions->items, conditions->count), &n->filter));
     double rows = fmax(1, rint(child->rows * selectivity_all(p, conditions)));
-    plan_costs(n, rows, child->startup_cost, child->total_cost + cost_operators(p, child->rows, scalars_weight(conditions)));
+    plan_costs(n, rows, child->startup_cost, child->total_cost + cost_operators(p, child->rows, scalars_weight(p, conditions)));
     *out = n;
     return STATUS_OK;
 }

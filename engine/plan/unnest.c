@@ -738,9 +738,28 @@ static bool is_nullable(const struct from_node *n, const struct rel *r, bool nul
     return is_nullable(n->left, r, left) || is_nullable(n->right, r, right);
 }
 
+/* Does a condition hang on partition keys alone, of every window? Then it takes or leaves whole partitions. */
+static bool is_of_partitions(struct planner *p, const struct query *sub, const struct rel *r, const struct scalar *s)
+{
+    struct scalars vars = { 0 };
+    collect_vars(p, s, r->id, &vars);
+    for (uint32_t i = 0; i < vars.count; i++) {
+        const struct scalar *t = sub->targets[vars.items[i]->var.column];
+        if (scalar_has_volatile(t) || scalar_has_subquery(t)) return false;
+        for (int w = 0; w < sub->window_spec_count; w++) {
+            const struct window_spec *spec = sub->window_specs[w];
+            bool key = false;
+            for (int k = 0; k < spec->partition_count && !key; k++) key = scalar_equal(spec->partition[k], t);
+            if (!key) return false;
+        }
+    }
+    return vars.count > 0;
+}
+
 static bool can_push(struct planner *p, const struct query *sub, const struct rel *r, const struct scalar *s)
 {
-    if (sub->limit || sub->offset || sub->set_function_count || sub->window_count || sub->lock_count || sub->distinct_on_count || sub->kind != STATEMENT_SELECT) return false;
+    if (sub->limit || sub->offset || sub->set_function_count || sub->lock_count || sub->distinct_on_count || sub->kind != STATEMENT_SELECT) return false;
+    if (sub->window_count) return !sub->grouped && sub->set == SET_NONE && is_of_partitions(p, sub, r, s);
     if (sub->set != SET_NONE) {
         /* the columns are the sides' columns by number */
         struct scalars vars = { 0 };

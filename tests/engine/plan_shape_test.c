@@ -131,8 +131,8 @@ Test(plan_shape, equal_columns_form_a_class_and_any_two_of_them_may_join)
 Test(plan_shape, a_constant_reaches_all_members_of_a_class)
 {
     explains("select 1 from small s1, big b, small s2 where s1.id = b.id and b.id = s2.id and s2.id = 3",
-             "Nested Loop\n  ->  Nested Loop\n        ->  Seq Scan on small s2\n              Filter: (id = 3)\n        ->  Index Scan using big_pkey on big b\n              Index Cond: (id = 3)\n"
-             "  ->  Seq Scan on small s1\n        Filter: (id = 3)\n");
+             "Nested Loop\n  ->  Nested Loop\n        ->  Index Scan using small_pkey on small s2\n              Index Cond: (id = 3)\n        ->  Index Scan using big_pkey on big b\n              Index Cond: (id = 3)\n"
+             "  ->  Index Scan using small_pkey on small s1\n        Index Cond: (id = 3)\n");
 }
 
 Test(plan_shape, what_an_outer_join_may_null_is_in_no_class)

@@ -34,6 +34,10 @@ struct btree_unique {
  * (the engine words it). An entry that is there already with the same row id is left as it is. */
 enum status btree_insert(const struct btree *, xid_t, const uint8_t *key, uint32_t key_length, uint64_t row_id,
                          const struct btree_unique *unique, uint64_t *conflict) MUST_CHECK;
+/* Many, sorted by (key, row id). check: the unique check is wanted for this one. On an error *failed is the entry that it is about; those before it are in. */
+struct btree_new { const uint8_t *key; uint32_t length; bool check; uint64_t row_id; };
+enum status btree_insert_many(const struct btree *, xid_t, const struct btree_new *entries, uint32_t count, const struct btree_unique *unique,
+                              uint32_t *failed, uint64_t *conflict) MUST_CHECK;
 enum status btree_delete(const struct btree *, xid_t, const uint8_t *key, uint32_t key_length, uint64_t row_id, bool *found) MUST_CHECK;
 /* Vacuum: removes every entry whose row id is in the sorted list (one sweep of the leaves; try: page by page). */
 enum status btree_remove_rows(const struct btree *, const uint64_t *row_ids, size_t count, uint64_t *removed) MUST_CHECK;

@@ -5,25 +5,43 @@
  * gets none (the unique check would take the chain's live version for it); the index is then *young*: a snapshot from before it
  * can't be answered by it, and fails with 40001 (index_too_young, asked by index scans).
  *
- * Entries are sorted in memory, or in runs on disk past maintenance_work_mem, and go into the tree from the bottom up. */
+ * Workers claim runs of pages, make entries and sort them, each its own; past their share of maintenance_work_mem in runs on disk. The leader
+ * merges all that (index_entries.c) into a tree from the bottom up. Chains end with their page, so no two workers see
+ * one. Of several errors that of the first page is raised: pages before it are claimed already, for claims rise. */
 #include <stdlib.h>
+#include "engine/exec/index_entries.h"
 #include "engine/exec/write.h"
 #include "base/atomic.h"
 
-struct entry { uint64_t prefix; const uint8_t *key; uint32_t length; bool live, null; uint64_t row_id; };
+#define CLAIM_PAGES 64
+
 struct build {
     struct run run;
-    struct arena *arena, *entry_arena;
+    struct arena *arena;
     const struct table *table;
     const struct index *index;
-    struct evaluation *exprs, *predicate;
+    struct program *exprs, *predicate;
     uint16_t expr_count;
     struct sql_type *types;
-    struct entry *entries; uint64_t count, capacity, bytes, limit;
-    struct spill_file **runs; uint32_t run_count;
-    bool young;
-    struct text_buffer key;
+    struct sort_layout layout;           /* of short keys */
+    bool short_keys;
     uint16_t *columns, column_count;     /* of the table, that are needed */
+    struct snapshot latest;
+    lsn_t horizon;
+    uint32_t pages;
+    _Atomic uint64_t next, limit;        /* pages: the first not claimed; none is claimed from here on */
+    struct part *parts; uint16_t part_count;
+    bool young;
+};
+
+/* One worker's. */
+struct part {
+    struct build *build;
+    struct index_entries entries;
+    struct evaluation *exprs, *predicate;
+    struct text_buffer key;
+    bool young;
+    struct error error; uint64_t failed_page;
 };
 
 /* ---- young indexes ---- */
@@ -65,78 +83,6 @@ bool index_too_young(const struct index *index, const struct snapshot *snapshot)
     return state != TXN_COMMITTED || number > snapshot->limit;
 }
 
-/* ---- entries ---- */
-
-static int compare_entries(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    if (x->prefix != y->prefix)
-        return x->prefix < y->prefix ? -1 : 1;
-    uint32_t n = x->length < y->length ? x->length : y->length;
-    int order = memcmp(x->key, y->key, n);
-    if (order || x->length != y->length)
-        return order ? order : x->length < y->length ? -1 : 1;
-    return x->row_id < y->row_id ? -1 : x->row_id > y->row_id;
-}
-
-static uint64_t prefix_of(const uint8_t *bytes, size_t length)
-{
-    uint64_t prefix = 0;
-    memcpy(&prefix, bytes, length < 8 ? length : 8);
-    return __builtin_bswap64(prefix);
-}
-
-static enum status write_run(struct build *b)
-{
-    static _Thread_local struct sql_type types[4];
-    types[0] = type_make(OID_BYTEA, -1);
-    types[1] = type_make(OID_INT8, -1);
-    types[2] = types[3] = type_make(OID_BOOL, -1);
-    struct sql_type *kept = arena_copy(b->arena, types, sizeof types);
-    struct spill_file *file;
-    qsort(b->entries, b->count, sizeof *b->entries, compare_entries);
-    enum status status = spill_open(&b->run, kept, 4, &file);
-    if (status)
-        return status;
-    b->runs = arena_grow(b->arena, b->runs, b->run_count * sizeof *b->runs, (b->run_count + 1) * sizeof *b->runs);
-    b->runs[b->run_count++] = file;
-    struct vector v[4];
-    struct arena *arena = arena_open(NULL, "run");
-    for (int c = 0; c < 4; c++) {
-        vector_make(&v[c], arena, types[c].width, BATCH_ROWS);
-        v[c].nulls = NULL;
-    }
-    for (uint64_t from = 0; from < b->count && !status; from += BATCH_ROWS) {
-        uint16_t n = (uint16_t)(b->count - from < BATCH_ROWS ? b->count - from : BATCH_ROWS);
-        for (uint16_t k = 0; k < n; k++) {
-            const struct entry *e = &b->entries[from + k];
-            ((struct varlen *)v[0].values)[k] = (struct varlen){ .bytes = e->key, .length = e->length };
-            ((uint64_t *)v[1].values)[k] = e->row_id;
-            ((uint8_t *)v[2].values)[k] = e->live;
-            ((uint8_t *)v[3].values)[k] = e->null;
-        }
-        struct batch batch = { .columns = v, .column_count = 4, .row_count = n, .selected_count = n, .all_selected = true };
-        status = spill_write(file, &batch);
-    }
-    arena_close(arena);
-    arena_reset(b->entry_arena);
-    b->entries = NULL;
-    b->count = b->capacity = b->bytes = 0;
-    return status;
-}
-
-static void entry_add(struct build *b, const struct text_buffer *key, bool null, bool live, uint64_t row_id)
-{
-    if (b->count == b->capacity) {
-        uint64_t capacity = b->capacity ? b->capacity * 2 : 1024;
-        b->entries = arena_grow(b->entry_arena, b->entries, b->capacity * sizeof *b->entries, capacity * sizeof *b->entries);
-        b->capacity = capacity;
-    }
-    b->entries[b->count++] = (struct entry){ .prefix = prefix_of((const uint8_t *)key->bytes, key->length), .key = arena_copy(b->entry_arena, key->bytes, key->length),
-                                             .length = (uint32_t)key->length, .live = live, .null = null, .row_id = row_id };
-    b->bytes += 16 + key->length + sizeof(struct entry);
-}
-
 /* ---- reading the heap ---- */
 
 struct page_work {
@@ -146,6 +92,7 @@ struct page_work {
     bool live[PAX_MAX_SLOTS];
     struct text_buffer entry_key[PAX_MAX_SLOTS];          /* by root: the key its entry has, to tell other keys in the chain */
     bool has_entry[PAX_MAX_SLOTS];
+    sort_word words[PAX_MAX_SLOTS];
     struct vector *columns, *expr_vectors;
     struct varlen **space;
     struct arena *arena;
@@ -176,148 +123,252 @@ static enum status maybe_seen(struct build *b, uint64_t row_id, lsn_t horizon, b
     return status;
 }
 
-static enum status make_key(struct build *b, struct page_work *w, uint16_t i, bool *null)
+static const struct vector *key_vector(const struct build *b, const struct page_work *w, uint16_t k, uint16_t *expr)
 {
+    const struct index_column *column = &b->index->columns[k];
+    return column->column ? &w->columns[column->column - 1] : &w->expr_vectors[(*expr)++];
+}
+
+static void make_key(struct part *p, struct page_work *w, uint16_t i, bool *null)
+{
+    const struct build *b = p->build;
     uint16_t expr = 0;
-    b->key.length = 0;
+    p->key.length = 0;
     *null = false;
     for (uint16_t k = 0; k < b->index->column_count; k++) {
         const struct index_column *column = &b->index->columns[k];
-        const struct vector *v = column->column ? &w->columns[column->column - 1] : &w->expr_vectors[expr++];
+        const struct vector *v = key_vector(b, w, k, &expr);
         if (vector_null(v, i)) {
             *null = true;
-            key_append_null(column->flags, &b->key);
+            key_append_null(column->flags, &p->key);
         } else {
-            key_append(column->type, column->flags, v, vector_at(v, i), &b->key);
+            key_append(column->type, column->flags, v, vector_at(v, i), &p->key);
         }
     }
-    return STATUS_OK;
 }
 
-static enum status read_page(struct build *b, struct page_work *w, const struct snapshot *latest, lsn_t horizon, struct page_ref *ref)
+static void add_entry(struct part *p, struct page_work *w, uint32_t page, uint16_t slot, uint16_t root, bool live)
 {
+    bool null;
+    make_key(p, w, slot, &null);
+    index_entries_add(&p->entries, (const uint8_t *)p->key.bytes, (uint32_t)p->key.length, (live ? ENTRY_LIVE : 0u) | (null ? ENTRY_NULL : 0u), ROW_ID(page, root));
+}
+
+/* All versions are live, so each is its chain's only one. */
+static void add_live(struct part *p, struct page_work *w, uint32_t page, const row_pos *positions, uint16_t count)
+{
+    const struct build *b = p->build;
+    bool nulls = false;
+    uint16_t expr = 0;
+    for (uint16_t k = 0; k < count; k++) {
+        uint16_t slot = positions ? positions[k] : k;
+        w->positions[k] = w->roots[slot] == HEAP_NO_ROOT ? slot : w->roots[slot];
+    }
+    struct vector keys[b->index->column_count];
+    for (uint16_t k = 0; k < b->index->column_count; k++) {
+        keys[k] = *key_vector(b, w, k, &expr);
+        nulls |= keys[k].nulls != NULL;
+    }
+    if (b->short_keys && !nulls) {
+        sort_key_words(&b->layout, keys, positions, count, 0, &p->key, w->words);
+        index_entries_add_words(&p->entries, w->words, b->layout.whole_bytes, ENTRY_LIVE, page, w->positions, count);
+        return;
+    }
+    for (uint16_t k = 0; k < count; k++)
+        add_entry(p, w, page, positions ? positions[k] : k, w->positions[k], true);
+}
+
+/* Live versions first: the live one, or, where the chain has none, the first that ended: one entry a chain. */
+static void add_some(struct part *p, struct page_work *w, uint32_t page, const row_pos *positions, uint16_t count)
+{
+    memset(w->has_entry, 0, w->look.slot_count);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint16_t k = 0; k < count; k++) {
+            uint16_t s = positions ? positions[k] : k, root = w->roots[s] == HEAP_NO_ROOT ? s : w->roots[s];
+            if (w->live[s] != (pass == 0))
+                continue;
+            if (!w->has_entry[root]) {
+                w->has_entry[root] = true;
+                add_entry(p, w, page, s, root, w->live[s]);
+                text_buffer_open(&w->entry_key[root], w->arena);
+                text_buffer_add(&w->entry_key[root], p->key.bytes, p->key.length);
+                continue;
+            }
+            bool null;
+            const struct text_buffer *entry = &w->entry_key[root];
+            make_key(p, w, s, &null);
+            if (entry->length != p->key.length || memcmp(entry->bytes, p->key.bytes, entry->length) != 0)
+                p->young = true;             /* the chain's entry is there, or must not be */
+        }
+}
+
+static enum status read_page(struct part *p, struct page_work *w, struct page_ref *ref)
+{
+    const struct build *b = p->build;
     const struct heap *heap = &b->table->heap;
     uint16_t at;
-    enum status status = heap_page_look(heap, latest, ref, &w->look);
+    enum status status = heap_page_look(heap, &b->latest, ref, &w->look);
     if (status || w->look.slot_count == 0)
         return status;
     uint16_t slots = w->look.slot_count, count = 0;
-    memset(w->live, 0, slots);
-    if (w->look.all_visible) {
-        memset(w->live, 1, slots);
-        for (uint16_t s = 0; s < slots; s++)
-            w->positions[count++] = s;
+    bool all = w->look.all_visible;
+    if (all) {
+        count = slots;
     } else {
+        memset(w->live, 0, slots);
         for (uint16_t k = 0; k < w->look.visible_count; k++)
             w->live[w->look.selection[k]] = true;
     }
     status = heap_page_roots(heap, ref, slots, w->roots);
-    for (uint16_t s = 0; s < slots && !status && !w->look.all_visible; s++) {
+    for (uint16_t s = 0; s < slots && !status && !all; s++) {
         bool seen = w->live[s];
         if (!seen && w->roots[s] != HEAP_NO_ROOT)
-            status = maybe_seen(b, ROW_ID(ref->id.page, s), horizon, &seen);
+            status = maybe_seen(p->build, ROW_ID(ref->id.page, s), b->horizon, &seen);
         if (seen)
             w->positions[count++] = s;
     }
     if (status || count == 0)
         return status;
-    struct batch rows = { .columns = w->columns, .column_count = b->table->column_count, .row_count = slots, .selected_count = count, .selection = w->positions };
+    const row_pos *left = all ? NULL : w->positions;
+    struct batch rows = { .columns = w->columns, .column_count = b->table->column_count, .row_count = slots, .selected_count = count, .selection = (row_pos *)left, .all_selected = all };
     for (uint16_t c = 0; c < b->column_count && !status; c++)
-        status = heap_page_column(heap, ref, &w->look, b->columns[c], w->positions, count, w->space[b->columns[c]], w->arena, &w->columns[b->columns[c]]);
-    const row_pos *left = w->positions;
-    if (!status && b->predicate) {
-        status = evaluation_filter(b->predicate, &rows, &left, &count, &at);
+        status = heap_page_column(heap, ref, &w->look, b->columns[c], left, count, w->space[b->columns[c]], w->arena, &w->columns[b->columns[c]]);
+    if (!status && p->predicate) {
+        status = evaluation_filter(p->predicate, &rows, &left, &count, &at);
         rows.selection = (row_pos *)left;
         rows.selected_count = count;
+        rows.all_selected = left == NULL;
     }
-    if (!status && b->expr_count)
-        status = evaluation_run(b->exprs, &rows, w->expr_vectors, &at);
-    memset(w->has_entry, 0, slots);
-    for (int pass = 0; pass < 2 && !status; pass++)      /* live ones first */
-        for (uint16_t k = 0; k < count && !status; k++) {
-            uint16_t s = left ? left[k] : k, root = w->roots[s];
-            bool null;
-            if (w->live[s] != (pass == 0))
-                continue;
-            if (root == HEAP_NO_ROOT)
-                root = s;
-            status = make_key(b, w, s, &null);
-            if (status)
-                break;
-            if (!w->has_entry[root]) {        /* the live version, or, where the chain has none, the first that ended: one entry a chain */
-                w->has_entry[root] = true;
-                text_buffer_open(&w->entry_key[root], w->arena);
-                text_buffer_add(&w->entry_key[root], b->key.bytes, b->key.length);
-            } else {
-                const struct text_buffer *entry = &w->entry_key[root];
-                if (entry->length != b->key.length || memcmp(entry->bytes, b->key.bytes, entry->length) != 0)
-                    b->young = true;
-                continue;                /* the chain's entry is there, or must not be */
-            }
-            entry_add(b, &b->key, null, w->live[s], ROW_ID(ref->id.page, root));
-        }
+    if (!status && b->expr_count && count)
+        status = evaluation_run(p->exprs, &rows, w->expr_vectors, &at);
+    if (status || count == 0)
+        return status;
+    if (all)
+        add_live(p, w, ref->id.page, left, count);
+    else
+        add_some(p, w, ref->id.page, left, count);
+    return STATUS_OK;
+}
+
+static enum status read_pages(struct part *p, struct page_work *w, struct pool_ring *ring, uint32_t from, uint32_t to, uint64_t *page)
+{
+    struct build *b = p->build;
+    enum status status = STATUS_OK;
+    if (ring)
+        pool_ring_range(ring, from, to);
+    for (*page = from; *page < to && !status; ++*page) {
+        struct page_ref ref;
+        status = run_check(p->entries.worker);
+        if (!status)
+            status = ring ? pool_ring_pin(ring, (uint32_t)*page, &ref) : pool_pin(b->run.store->pool, (page_id){ b->table->heap.file, (uint32_t)*page }, RANK_HEAP, 0, &ref);
+        if (status)
+            return status;
+        status = read_page(p, w, &ref);
+        pool_release(&ref);
+        arena_reset(w->arena);
+        if (!status && index_entries_full(&p->entries))
+            status = index_entries_spill(&p->entries);
+        if (status)
+            return status;
+    }
     return status;
 }
 
-static enum status read_heap(struct build *b, const struct snapshot *latest)
+static enum status part_open(struct part *p, struct worker *worker)
 {
+    struct build *b = p->build;
+    text_buffer_open(&p->key, worker->arena);
+    index_entries_open(&p->entries, &b->run, worker, worker->arena, b->short_keys, (uint64_t)b->run.settings->maintenance_work_mem_bytes / b->part_count);
+    enum status status = evaluation_open(b->exprs, &b->run, worker->arena, &p->exprs);
+    return !status && b->predicate ? evaluation_open(b->predicate, &b->run, worker->arena, &p->predicate) : status;
+}
+
+/* One worker's share: pages, run after run, then its entries sorted. */
+static enum status part_read(struct part *p, struct worker *worker, uint64_t *page)
+{
+    struct build *b = p->build;
     const struct heap *heap = &b->table->heap;
-    lsn_t horizon = txn_horizon(b->run.store);
-    uint32_t pages;
-    enum status status = heap_pages(heap, &pages);
-    struct page_work *w = arena_new(b->arena, struct page_work);
-    w->arena = arena_open(b->arena, "page");
-    w->columns = arena_array(b->arena, struct vector, b->table->column_count + 1u);
-    w->space = arena_array(b->arena, struct varlen *, b->table->column_count + 1u);
-    w->expr_vectors = arena_array(b->arena, struct vector, b->expr_count + 1u);
+    struct arena *arena = worker->arena;
+    struct page_work *w = arena_new(arena, struct page_work);
+    w->arena = arena_open(arena, "page");
+    w->columns = arena_array(arena, struct vector, b->table->column_count + 1u);
+    w->space = arena_array(arena, struct varlen *, b->table->column_count + 1u);
+    w->expr_vectors = arena_array(arena, struct vector, b->expr_count + 1u);
     for (uint16_t c = 0; c < b->column_count; c++)
         if (b->types[b->columns[c]].width == WIDTH_VARLEN)
-            w->space[b->columns[c]] = arena_alloc(b->arena, PAX_MAX_SLOTS * sizeof(struct varlen));
-    struct pool_ring *ring = !status && pages > pool_frame_count(b->run.store->pool) / 4 ? pool_ring_open(b->run.store->pool, heap->file, 0, pages, true) : NULL;
-    for (uint32_t page = 0; page < pages && !status; page++) {
-        struct page_ref ref;
-        status = session_check_interrupts();
-        if (!status)
-            status = ring ? pool_ring_pin(ring, page, &ref) : pool_pin(b->run.store->pool, (page_id){ heap->file, page }, RANK_HEAP, 0, &ref);
-        if (status)
+            w->space[b->columns[c]] = arena_alloc(arena, PAX_MAX_SLOTS * sizeof(struct varlen));
+    enum status status = part_open(p, worker);
+    struct pool_ring *ring = !status && b->pages > pool_frame_count(b->run.store->pool) / 4 ? pool_ring_open(b->run.store->pool, heap->file, 0, 0, true) : NULL;
+    while (!status) {
+        uint64_t from = atom_load(&b->next), to = from + CLAIM_PAGES < b->pages ? from + CLAIM_PAGES : b->pages;
+        if (from >= to || from >= atom_load(&b->limit))
             break;
-        status = read_page(b, w, latest, horizon, &ref);
-        pool_release(&ref);
-        arena_reset(w->arena);
-        if (!status && b->bytes > b->limit)
-            status = write_run(b);
+        if (!atom_cas(&b->next, &from, to))
+            continue;
+        status = read_pages(p, w, ring, (uint32_t)from, (uint32_t)to, page);
     }
     if (ring)
         pool_ring_close(ring);
+    if (!status)
+        index_entries_sort(&p->entries);
+    return status;
+}
+
+static enum status part_work(void *context, uint16_t number, struct worker *worker)
+{
+    struct build *b = context;
+    struct part *p = &b->parts[number];
+    uint64_t page = 0;
+    enum status status = part_read(p, worker, &page);
+    if (!status || status == STATUS_STOP)
+        return status;
+    error_save(&p->error);
+    p->failed_page = page;
+    for (uint64_t limit = atom_load(&b->limit); page < limit && !atom_cas(&b->limit, &limit, page);)
+        ;
+    return STATUS_OK;                        /* which error is the first is known when all are done */
+}
+
+static uint16_t workers_for(const struct build *b)
+{
+    int most = b->run.settings->max_parallel_workers_per_gather;
+    uint32_t claims = (b->pages + CLAIM_PAGES - 1) / CLAIM_PAGES;
+    if (most < 2 || !workers_available() || claims < 2 || program_serial(b->exprs) || program_serial(b->predicate))
+        return 1;
+    return (uint16_t)((uint32_t)most < claims ? (uint32_t)most : claims);
+}
+
+static enum status read_heap(struct build *b)
+{
+    b->horizon = txn_horizon(b->run.store);
+    enum status status = heap_pages(&b->table->heap, &b->pages);
+    if (status)
+        return status;
+    atom_store(&b->limit, UINT64_MAX);
+    b->part_count = workers_for(b);
+    b->parts = arena_array(b->arena, struct part, b->part_count);
+    for (uint16_t i = 0; i < b->part_count; i++)
+        b->parts[i] = (struct part){ .build = b, .failed_page = UINT64_MAX };
+    if (b->part_count > 1)
+        status = workers_each(&b->run, b->part_count, part_work, b);
+    else
+        status = part_work(b, 0, &b->run.leader);
+    struct part *failed = NULL;
+    for (uint16_t i = 0; i < b->part_count; i++) {
+        b->young |= b->parts[i].young;
+        if (b->parts[i].failed_page != UINT64_MAX && (!failed || b->parts[i].failed_page < failed->failed_page))
+            failed = &b->parts[i];
+    }
+    if (!status && failed)
+        status = error_restore(&failed->error);
+    for (uint16_t i = 0; i < b->part_count; i++)
+        error_free(&b->parts[i].error);
     return status;
 }
 
 /* ---- into the tree ---- */
 
-struct stream { struct spill_reader reader; struct batch batch; uint16_t at; uint64_t next; bool on_disk, end; struct entry now; };
-
-static enum status stream_next(struct build *b, struct stream *s)
-{
-    if (!s->on_disk) {
-        s->end = s->next >= b->count;
-        if (!s->end)
-            s->now = b->entries[s->next++];
-        return STATUS_OK;
-    }
-    if (s->at >= s->batch.row_count) {
-        enum status status = spill_read(&s->reader, &s->batch, &s->end);
-        if (status || s->end)
-            return status;
-        s->at = 0;
-    }
-    struct varlen key = ((struct varlen *)s->batch.columns[0].values)[s->at];
-    s->now = (struct entry){ .prefix = prefix_of(key.bytes, key.length), .key = key.bytes, .length = key.length, .row_id = ((uint64_t *)s->batch.columns[1].values)[s->at],
-                             .live = ((uint8_t *)s->batch.columns[2].values)[s->at], .null = ((uint8_t *)s->batch.columns[3].values)[s->at] };
-    s->at++;
-    return STATUS_OK;
-}
-
-static enum status not_unique(struct build *b, const struct entry *e)
+static enum status not_unique(struct build *b, const struct index_entry *e)
 {
     struct text_buffer names, values;
     text_buffer_open(&names, b->arena);
@@ -353,18 +404,14 @@ static enum status not_unique(struct build *b, const struct entry *e)
 static enum status fill_tree(struct build *b)
 {
     struct btree_build *tree;
+    struct index_merge *merge;
     xid_t xid;
     enum status status = txn_id(b->run.txn, &xid);
-    if (b->count)
-        qsort(b->entries, b->count, sizeof *b->entries, compare_entries);
-    uint32_t count = b->run_count + 1;
-    struct stream *streams = arena_array(b->arena, struct stream, count);
-    for (uint32_t r = 0; r < count && !status; r++) {
-        streams[r].on_disk = r < b->run_count;
-        if (streams[r].on_disk)
-            spill_read_from_start(b->runs[r], arena_open(b->arena, "run"), &streams[r].reader);
-        status = stream_next(b, &streams[r]);
-    }
+    const struct index_entries *parts[b->part_count];
+    for (uint16_t i = 0; i < b->part_count; i++)
+        parts[i] = &b->parts[i].entries;
+    if (!status)
+        status = index_merge_open(b->arena, parts, b->part_count, &merge);
     if (!status)
         status = btree_build_begin(&b->index->tree, xid, &tree);
     if (status)
@@ -372,27 +419,22 @@ static enum status fill_tree(struct build *b)
     struct text_buffer last;
     text_buffer_open(&last, b->arena);
     bool have_last = false;
-    uint64_t done = 0;
-    while (!status) {
-        struct stream *next = NULL;
-        for (uint32_t r = 0; r < count; r++)
-            if (!streams[r].end && (!next || compare_entries(&streams[r].now, &next->now) < 0))
-                next = &streams[r];
-        if (!next)
+    for (uint64_t done = 1; !status; done++) {
+        struct index_entry e;
+        bool end;
+        status = index_merge_next(merge, &e, &end);
+        if (status || end)
             break;
-        const struct entry *e = &next->now;
-        if (b->index->unique && e->live && (!e->null || b->index->nulls_not_distinct)) {
-            if (have_last && last.length == e->length && memcmp(last.bytes, e->key, e->length) == 0)
-                status = not_unique(b, e);
+        if (b->index->unique && (e.flags & ENTRY_LIVE) && (!(e.flags & ENTRY_NULL) || b->index->nulls_not_distinct)) {
+            if (have_last && last.length == e.length && memcmp(last.bytes, e.key, e.length) == 0)
+                status = not_unique(b, &e);
             last.length = 0;
-            text_buffer_add(&last, e->key, e->length);
+            text_buffer_add(&last, e.key, e.length);
             have_last = true;
         }
         if (!status)
-            status = btree_build_add(tree, e->key, e->length, e->row_id);
-        if (!status)
-            status = stream_next(b, next);
-        if (!status && ++done % 4096 == 0)
+            status = btree_build_add(tree, e.key, e.length, e.row_id);
+        if (!status && done % 4096 == 0)
             status = session_check_interrupts();
     }
     if (status) {
@@ -402,17 +444,26 @@ static enum status fill_tree(struct build *b)
     return btree_build_end(tree);
 }
 
+/* Are all keys short, and made by sort_key_words as key_append makes them? */
+static void choose_form(struct build *b)
+{
+    struct sort_column *columns = arena_array(b->arena, struct sort_column, b->index->column_count);
+    bool same = true;
+    for (uint16_t k = 0; k < b->index->column_count; k++) {
+        columns[k] = (struct sort_column){ .type = b->index->columns[k].type, .flags = b->index->columns[k].flags, .column = k };
+        same &= columns[k].type.oid != OID_NUMERIC;
+    }
+    sort_key_open(&b->layout, columns, b->index->column_count);
+    b->short_keys = same && b->layout.exact && b->layout.whole_bytes <= INDEX_SHORT_BYTES;
+}
+
 enum status index_build(struct session *session, const struct table *table, const struct index *index)
 {
     struct build b = { .arena = arena_open(NULL, "index build"), .table = table, .index = index };
     run_open_plain(&b.run, session, b.arena);
-    b.entry_arena = arena_open(b.arena, "entries");
-    b.limit = (uint64_t)b.run.settings->maintenance_work_mem_bytes;
     b.types = arena_array(b.arena, struct sql_type, table->column_count + 1u);
     b.columns = arena_array(b.arena, uint16_t, table->column_count + 1u);
-    text_buffer_open(&b.key, b.arena);
     struct scalar **exprs = arena_array(b.arena, struct scalar *, index->column_count + 1u);
-    struct program *program, *predicate = NULL;
     enum status status = STATUS_OK;
     for (uint16_t c = 0; c < table->column_count; c++)
         b.types[c] = table->columns[c].type;
@@ -421,28 +472,24 @@ enum status index_build(struct session *session, const struct table *table, cons
             status = bind_expression(session, b.arena, index->columns[k].expr_text ? index->columns[k].expr_text : "", index->columns[k].expr, table, index->columns[k].type,
                                      "index expressions", &exprs[b.expr_count++]);
     if (!status)
-        status = program_compile(b.arena, exprs, b.expr_count, &program);
+        status = program_compile(b.arena, exprs, b.expr_count, &b.exprs);
     if (!status && index->predicate) {
         struct scalar *bound;
         status = bind_expression(session, b.arena, index->predicate_text ? index->predicate_text : "", index->predicate, table, type_make(OID_BOOL, -1), "index predicates", &bound);
         if (!status)
-            status = program_compile_filter(b.arena, bound, &predicate);
+            status = program_compile_filter(b.arena, bound, &b.predicate);
     }
-    if (!status)
-        status = evaluation_open(program, &b.run, b.arena, &b.exprs);
-    if (!status && predicate)
-        status = evaluation_open(predicate, &b.run, b.arena, &b.predicate);
     for (uint16_t c = 0; c < table->column_count && !status; c++) {
-        bool wanted = program_reads(program, c) || program_reads(predicate, c);
+        bool wanted = program_reads(b.exprs, c) || program_reads(b.predicate, c);
         for (uint16_t k = 0; k < index->column_count; k++)
             wanted |= index->columns[k].column == c + 1;
         if (wanted)
             b.columns[b.column_count++] = c;
     }
-    struct snapshot latest;
     if (!status) {
-        latest_snapshot(&b.run, &latest);
-        status = read_heap(&b, &latest);
+        choose_form(&b);
+        latest_snapshot(&b.run, &b.latest);
+        status = read_heap(&b);
     }
     if (!status)
         status = fill_tree(&b);
@@ -450,9 +497,10 @@ enum status index_build(struct session *session, const struct table *table, cons
         xid_t maker;
         status = txn_id(b.run.txn, &maker);
         if (!status)
-            young_add(index->oid, maker, latest.limit);
+            young_add(index->oid, maker, b.latest.limit);
     }
     run_close_plain(&b.run);
+    worker_arenas_close(&b.run);
     arena_close(b.arena);
     return status;
 }

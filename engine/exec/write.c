@@ -233,12 +233,16 @@ enum status table_writer_before_failure(struct table_writer *w, const struct bat
     before.selected_count = n;
     before.all_selected = false;
     struct error saved = {0};
+    uint16_t row = w->failed_row;
+    bool failed_before = w->failed_before;
     error_save(&saved);
     enum status status = write(context, &before);
     if (status) {
         error_free(&saved);
         return status;
     }
+    w->failed_row = row;
+    w->failed_before = failed_before;
     return error_restore(&saved);
 }
 
@@ -348,6 +352,102 @@ enum status table_writer_index(struct table_writer *w, const struct batch *rows,
     return status;
 }
 
+/* ---- many rows ----
+ *
+ * A batch's entries go into one index after another, sorted, so that those of one leaf go there together. Should one of them fail, the rows are gone
+ * through once more, one by one: then it is known which row is the first that fails, and by which index. */
+
+#define MANY 16
+
+static bool wants_check(const struct index *index, bool null) { return index->unique && (!null || index->nulls_not_distinct); }
+
+static enum status insert_sorted(struct table_writer *w, const struct batch *rows, const uint64_t *row_ids, uint16_t x, xid_t xid)
+{
+    const struct index *index = &w->table->indexes[x];
+    struct btree_unique unique = { .alive = row_alive, .context = w, .txn = w->run->txn };
+    uint64_t other;
+    uint32_t failed;
+    index_entries_clear(&w->sorted);
+    for (uint16_t n = 0; n < rows->selected_count; n++) {
+        bool null;
+        if (!table_writer_in_index(w, x, batch_row(rows, n)))
+            continue;
+        table_writer_key(w, index, rows, batch_row(rows, n), &w->key, &null);
+        index_entries_add(&w->sorted, (const uint8_t *)w->key.bytes, (uint32_t)w->key.length, wants_check(index, null), row_ids[n]);
+    }
+    index_entries_sort(&w->sorted);
+    for (uint32_t k = 0; k < w->sorted.count; k++) {
+        const struct index_entry *e = &w->sorted.entries[SORT_ROW(w->sorted.words[k])];
+        w->entries[k] = (struct btree_new){ .key = e->key, .length = e->length, .check = e->flags, .row_id = e->row_id };
+    }
+    return btree_insert_many(&index->tree, xid, w->entries, w->sorted.count, &unique, &failed, &other);
+}
+
+struct own_rows { struct table_writer *w; const uint64_t *row_ids; uint16_t count; };
+
+static enum status other_alive(void *context, uint64_t row_id, bool *live, xid_t *wait_for)
+{
+    const struct own_rows *own = context;
+    for (uint16_t n = 0; n < own->count; n++)
+        if (own->row_ids[n] == row_id) {
+            *live = false;
+            *wait_for = XID_NONE;
+            return STATUS_OK;
+        }
+    return row_alive(own->w, row_id, live, wait_for);
+}
+
+/* Row by row, whatever of them is in the indexes already: rows of the batch collide with earlier ones of it only. */
+static enum status insert_in_order(struct table_writer *w, const struct batch *rows, const uint64_t *row_ids, xid_t xid)
+{
+    const struct table *t = w->table;
+    struct own_rows own = { w, row_ids, rows->selected_count };
+    struct btree_unique unique = { .alive = other_alive, .context = &own, .txn = w->run->txn };
+    struct arena *arena = arena_open(w->arena, "keys");
+    struct varlen *keys = arena_array(arena, struct varlen, (size_t)t->index_count * rows->selected_count);   /* of rows that went in, where they are checked */
+    enum status status = STATUS_OK;
+    for (uint16_t n = 0; n < rows->selected_count && !status; n++)
+        for (uint16_t x = 0; x < t->index_count && !status; x++) {
+            const struct index *index = &t->indexes[x];
+            struct varlen *mine = keys + (size_t)x * rows->selected_count;
+            uint16_t i = batch_row(rows, n);
+            uint64_t other;
+            bool null, twice = false;
+            if (!table_writer_in_index(w, x, i))
+                continue;
+            table_writer_key(w, index, rows, i, &w->key, &null);
+            bool check = wants_check(index, null);
+            for (uint16_t m = 0; check && m < n && !twice; m++)
+                twice = mine[m].bytes && mine[m].length == w->key.length && memcmp(mine[m].bytes, w->key.bytes, w->key.length) == 0;
+            if (!twice)
+                status = btree_insert(&index->tree, xid, (const uint8_t *)w->key.bytes, (uint32_t)w->key.length, row_ids[n], check ? &unique : NULL, &other);
+            if (twice || status == STATUS_UNIQUE_VIOLATION)
+                status = duplicate(w, index, rows, i);
+            if (status)
+                w->failed_row = i;
+            else if (check)
+                mine[n] = (struct varlen){ .bytes = arena_copy(arena, w->key.bytes, w->key.length), .length = (uint32_t)w->key.length };
+        }
+    arena_close(arena);
+    return status;
+}
+
+static enum status insert_many(struct table_writer *w, const struct batch *rows, const uint64_t *row_ids)
+{
+    xid_t xid;
+    enum status status = txn_id(w->run->txn, &xid);
+    if (!w->entries) {
+        w->entries = arena_array(w->arena, struct btree_new, BATCH_MAX);
+        index_entries_open(&w->sorted, w->run, NULL, w->arena, false, UINT64_MAX);
+    }
+    for (uint16_t x = 0; x < w->table->index_count && !status; x++)
+        status = insert_sorted(w, rows, row_ids, x, xid);
+    if (status != STATUS_UNIQUE_VIOLATION && status != STATUS_LIMIT_EXCEEDED)
+        return status;
+    error_clear();
+    return insert_in_order(w, rows, row_ids, xid);
+}
+
 /* ---- rows ---- */
 
 enum status table_writer_insert(struct table_writer *w, const struct batch *rows, uint64_t *row_ids)
@@ -361,7 +461,10 @@ enum status table_writer_insert(struct table_writer *w, const struct batch *rows
         return status;
     if (w->table->index_count) {
         status = table_writer_index_values(w, rows);
-        for (uint16_t n = 0; n < rows->selected_count && !status; n++)
+        bool many = rows->selected_count >= MANY;
+        if (!status && many)
+            status = insert_many(w, rows, row_ids);
+        for (uint16_t n = 0; n < rows->selected_count && !status && !many; n++)
             if ((status = table_writer_index(w, rows, batch_row(rows, n), row_ids[n], NULL, false, NULL)))
                 w->failed_row = batch_row(rows, n);
     }

@@ -10,7 +10,7 @@
 #ifndef ENGINE_EXEC_WRITE_H
 #define ENGINE_EXEC_WRITE_H
 
-#include "engine/exec/spill.h"
+#include "engine/exec/index_entries.h"
 
 struct foreign_queue {                   /* keys to look at when the statement ends */
     const struct foreign_key *key;
@@ -34,6 +34,8 @@ struct table_writer {
     uint16_t *all_columns;
     struct foreign_queue *references, *referenced;
     struct text_buffer key;
+    struct index_entries sorted;         /* of one index and batch */
+    struct btree_new *entries;
     struct vector *old_row;              /* one row */
     uint64_t change_count;               /* rows of a referenced table that went or changed */
     uint16_t failed_row;                 /* position of the row that the last error is about; NO_ROW: of none in particular */

@@ -96,11 +96,60 @@ static bool special(const char *p, size_t length, double *out)
     return false;
 }
 
+/* [-]digits[.digits] of at most 19 digits, rounded right: m / 10^k in 128 bits, whose 63 or 64 leading bits and whether anything is left over
+ * are all that rounding to 53 bits asks for. False: not of that form. */
+static bool decimal_double(const char *text, size_t length, double *out)
+{
+    static const uint64_t powers[20] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
+                                        100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000, 10000000000000000000u};
+    const char *p = text, *end = text + length, *point = NULL;
+    bool negative = p < end && *p == '-';
+    uint64_t m = 0;
+    p += negative;
+    if (p == end || end - p > 20)
+        return false;
+    const char *from = p;
+    for (; p < end; p++) {
+        uint8_t digit = (uint8_t)(*p - '0');
+        if (digit <= 9)
+            m = m * 10 + digit;
+        else if (*p == '.' && !point)
+            point = p;
+        else
+            return false;
+    }
+    size_t digits = (size_t)(end - from) - (point != NULL), k = point ? (size_t)(end - point) - 1 : 0;
+    if (!digits || digits > 19)
+        return false;
+    double d;
+    if (m >> 53 == 0 && k <= 15) {                            /* both exact: one rounding */
+        d = (double)m / (double)powers[k];
+    } else if (k == 0) {
+        d = (double)m;
+    } else {
+        int by_m = __builtin_clzll(m), by_t = __builtin_clzll(powers[k]);
+        unsigned __int128 n = (unsigned __int128)(m << by_m) << 63;
+        uint64_t t = powers[k] << by_t, q = (uint64_t)(n / t);
+        bool rest = (unsigned __int128)q * t != n;
+        int drop = q >> 63 ? 11 : 10;
+        uint64_t half = (uint64_t)1 << (drop - 1), low = q & (2 * half - 1), whole = q >> drop;
+        whole += low > half || (low == half && (rest || (whole & 1)));
+        uint64_t scale = (uint64_t)(drop + by_t - by_m - 63 + 1023) << 52;
+        double by;
+        memcpy(&by, &scale, 8);
+        d = (double)whole * by;
+    }
+    *out = negative ? -d : d;
+    return true;
+}
+
 /* One for both widths: `single` reads with strtof, so that there is one rounding. */
 static enum status float_parse(const char *text, size_t length, bool single, double *out)
 {
     const char *type = single ? "real" : "double precision";
     const char *p = text, *end = text + length;
+    if (!single && decimal_double(text, length, out))
+        return STATUS_OK;
     while (p < end && text_is_space(*p))
         p++;
     while (end > p && text_is_space(end[-1]))

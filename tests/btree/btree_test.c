@@ -400,6 +400,85 @@ Test(btree, finds_the_live_duplicate_among_a_thousand_dead_ones)
     cr_assert_eq(stats.entries, 303);
 }
 
+/* ---- many at once ---- */
+
+static int new_order(const void *a, const void *b)
+{
+    const struct btree_new *x = a, *y = b;
+    int order = key_compare(x->key, x->length, y->key, y->length);
+    return order ? order : (x->row_id > y->row_id) - (x->row_id < y->row_id);
+}
+
+/* Batches of all sizes, sorted, into a tree that has some of the entries already; deletions between. */
+static void many_run(uint32_t file, int kind, uint16_t max_entries, int batches, uint64_t seed)
+{
+    struct btree tree = new_tree(file, max_entries);
+    struct model model = { 0 };
+    struct arena *arena = arena_open(NULL, "test");
+    uint8_t key[BTREE_KEY_MAX];
+    uint64_t random = seed;
+    for (int n = 0; n < batches; n++) {
+        uint32_t count = 1 + (uint32_t)(random_next(&random) % (n % 3 ? 40 : 800)), failed;
+        struct btree_new *entries = arena_array(arena, struct btree_new, count);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t length = make_key(kind, &random, key);
+            entries[i] = (struct btree_new){ arena_copy(arena, key, length), length, false, random_next(&random) % (kind == 1 ? 100000 : 3) };
+            model_insert(&model, key, length, entries[i].row_id);
+        }
+        qsort(entries, count, sizeof *entries, new_order);
+        OK(btree_insert_many(&tree, 0, entries, count, NULL, &failed, NULL));
+        for (uint64_t gone = model.count * (n % 4) / 8; gone--;) {
+            const struct entry victim = model.entries[random_next(&random) % model.count];
+            bool found;
+            OK(btree_delete(&tree, 0, victim.key, victim.length, victim.row, &found));
+            cr_assert(found);
+            model_delete(&model, victim.key, victim.length, victim.row);
+        }
+        if (n % 8 == 0)
+            tree_agrees(&tree, &model);
+        arena_reset(arena);
+    }
+    tree_agrees(&tree, &model);
+    arena_close(arena);
+    model_free(&model);
+}
+
+Test(btree, takes_many_sorted_entries_at_once)
+{
+    for (int kind = 0; kind < 5; kind++) {
+        many_run(TREE_FILE + (uint32_t)kind, kind, 0, kind == 3 ? 12 : 60, 100 + (uint64_t)kind);
+        many_run(TREE_FILE + 10 + (uint32_t)kind, kind, 4, 12, 200 + (uint64_t)kind);
+    }
+}
+
+Test(btree, of_many_the_first_duplicate_is_named)
+{
+    struct btree tree = new_tree(TREE_FILE, 0);
+    struct rows rows = { .live = 17 };
+    struct btree_unique unique = { row_alive, &rows, NULL };
+    struct btree_new entries[200];
+    uint8_t keys[200];
+    uint64_t conflict = 0;
+    uint32_t failed = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        keys[i] = (uint8_t)i;
+        entries[i] = (struct btree_new){ &keys[i], 1, true, 1000 + i };
+    }
+    OK(btree_insert(&tree, 0, &keys[100], 1, 17, &unique, &conflict));
+    OK(btree_insert(&tree, 0, &keys[50], 1, 16, &unique, &conflict));        /* its row is dead */
+    cr_assert_eq(btree_insert_many(&tree, 0, entries, 200, &unique, &failed, &conflict), STATUS_UNIQUE_VIOLATION);
+    cr_assert_eq(failed, 100);
+    cr_assert_eq(conflict, 17);
+    keys[151] = keys[150];                                   /* a pair of its own */
+    rows.live = 1150;
+    cr_assert_eq(btree_insert_many(&tree, 0, entries + 101, 99, &unique, &failed, &conflict), STATUS_UNIQUE_VIOLATION);
+    cr_assert_eq(failed, 50);
+    cr_assert_eq(conflict, 1150);
+    struct btree_stats stats;
+    OK(btree_check(&tree, NULL, NULL, &stats));
+    cr_assert_eq(stats.entries, 2 + 100 + 50);
+}
+
 /* ---- build ---- */
 
 static void build_run(uint32_t file, int kind, uint16_t max_entries, size_t count)

@@ -112,5 +112,19 @@ for run in "1 64kB" "2 1GB" "3 1MB" "4 1GB" "8 64kB" "16 4MB"; do
         diff "$scratch/s1" "$scratch/s" | head -n 8 | sed 's/^/        | /'
     fi
 done
+# Indexes: the same tree, page by page, however many workers read and whether entries went through files.
+indexes() { # WORKERS MEMORY
+    q -c "$settings SET client_min_messages = warning; SET max_parallel_workers_per_gather = $1; SET maintenance_work_mem = '$2'" -c "DROP INDEX IF EXISTS middle_id, middle_k, middle_f, middle_t, middle_e" -c "CREATE UNIQUE INDEX middle_id ON middle (id)" \
+        -c "CREATE INDEX middle_k ON middle (k DESC, nul)" -c "CREATE INDEX middle_f ON middle (f) WHERE m < 5" -c "CREATE INDEX middle_t ON middle (t, n)" -c "CREATE INDEX middle_e ON middle (('a long beginning that all share ' || t), nul NULLS FIRST)"
+    for index in middle_id middle_k middle_f middle_t middle_e; do q -c "SELECT '$index', crab_btree_check('$index'), md5(string_agg(x, ',')) FROM crab_btree('$index') x"; done
+}
+indexes 1 1GB >"$scratch/i1"
+same "parallel: five indexes are whole" 5 "$(grep -c '|ok|' "$scratch/i1")"
+for run in "2 1GB" "8 1MB" "1 1MB"; do
+    # shellcheck disable=SC2086
+    same "parallel: the same trees with (workers, maintenance_work_mem) = $run" "$(cat "$scratch/i1")" "$(indexes $run)"
+done
+same "parallel: a duplicate is found by many workers" "ERROR:  could not create unique index \"middle_u\"" "$(q -c "$settings SET max_parallel_workers_per_gather = 4" -c "CREATE UNIQUE INDEX middle_u ON middle (k)" 2>&1 | head -n 1)"
+same "parallel: the first row's error stops a build" "$(q -c "CREATE INDEX middle_z ON middle ((10 / (id - 70000)), (10 / (id - 140000)))" 2>&1)" "$(q -c "$settings SET max_parallel_workers_per_gather = 4" -c "CREATE INDEX middle_z ON middle ((10 / (id - 70000)), (10 / (id - 140000)))" 2>&1)"
 server_stop
 verdict $? "parallel: the server ends well"

@@ -163,14 +163,14 @@ static struct found column_bounds(const struct heap *heap, const struct page_ref
     return f;
 }
 
-void zone_learn(struct zone_map *map, const struct heap *heap, const struct page_ref *ref, const struct heap_look *look,
+bool zone_learn(struct zone_map *map, const struct heap *heap, const struct page_ref *ref, const struct heap_look *look,
                 const struct zone_test *tests, uint32_t count, uint64_t seen)
 {
     ASSERT_SLOW(look->settled);
     uint32_t page = ref->id.page, block = block_of(page);
     _Atomic uint64_t *words = block_make((_Atomic(void *) *)&map->words[block], (FIRST << block) * sizeof *words);
     if (!words)
-        return;
+        return false;
     uint64_t word = (seen & ~WORD_ROWS) | WORD_KNOWN | look->visible_count;
     for (uint32_t t = 0; t < count; t++) {
         uint8_t slot = tests[t].slot;
@@ -185,8 +185,10 @@ void zone_learn(struct zone_map *map, const struct heap *heap, const struct page
         atomic_store_explicit(&b->high, f.high, memory_order_relaxed);
         word |= WORD_BOUNDS(slot) | (f.nulls ? WORD_NULLS(slot) : 0);
     }
-    if (word != seen)
-        (void)atom_cas(&words[place_in(page, block)], &seen, word);     /* rule 3; another's findings are as good */
+    if (word == seen)
+        return false;
+    (void)atom_cas(&words[place_in(page, block)], &seen, word);          /* rule 3; another's findings are as good */
+    return true;
 }
 
 static void clear(_Atomic uint64_t *at)

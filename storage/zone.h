@@ -45,7 +45,8 @@ struct zone_map *zone_map(const struct heap *);
 /* Which slot of the map a column has. False: all are given to others, and the test must be left out. */
 bool             zone_track(struct zone_map *, uint16_t column, uint8_t *slot);
 enum zone_answer zone_ask(struct zone_map *, uint32_t page, const struct zone_test *, uint32_t count, uint16_t *rows, uint64_t *seen);
-void             zone_learn(struct zone_map *, const struct heap *, const struct page_ref *, const struct heap_look *,
+/* False: it was all known. */
+bool             zone_learn(struct zone_map *, const struct heap *, const struct page_ref *, const struct heap_look *,
                             const struct zone_test *, uint32_t count, uint64_t seen);
 /* The page's flag is being taken away; the page is latched EXCLUSIVE. */
 void             zone_clear(const struct heap *, uint32_t page);

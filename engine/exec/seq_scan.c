@@ -26,6 +26,8 @@
 #define SCAN_SHRINK 2
 #endif
 
+#define FRUITLESS 32                     /* after so many only one page in so many is asked about: values lie anywhere */
+
 struct scan_node {
     struct exec_node op;
     struct program *filter;
@@ -56,6 +58,7 @@ struct scan_local {
     bool only_counted;                   /* nobody above reads a column */
     uint32_t counted;                    /* rows of pages that were not touched, not pushed yet … */
     uint64_t counted_grain;              /* … all of this grain */
+    uint32_t fruitless;                  /* pages in a row about which the zones knew all, and could not decide */
     uint64_t filtered, skipped;          /* for EXPLAIN */
     bool late_wanted;                    /* enough rows of the last page were left for their other columns to be wanted */
     struct filter_tally *tallies;        /* by run-time filter */
@@ -276,13 +279,15 @@ static enum status scan_page(struct scan_local *l, uint32_t page)
     const struct heap *heap = &op->plan->table->heap;
     struct run *run = op->run;
     const struct scan_zones *zones = &scan->zones;
-    bool asked = zones->map && (zones->count || (l->only_counted && !scan->filter));
+    bool asked = zones->map && (zones->count || (l->only_counted && !scan->filter)) && (l->fruitless < FRUITLESS || page % FRUITLESS == 0);
     enum zone_answer answer = ZONE_SOME;
     uint64_t seen = 0;
     enum status status;
     if (asked) {
         uint16_t rows;
         answer = zone_ask(zones->map, page, zones->tests, zones->count, &rows, &seen);
+        if (answer != ZONE_SOME)
+            l->fruitless = 0;
         if (answer == ZONE_NONE) {
             l->skipped++;
             l->filtered += rows;
@@ -300,8 +305,8 @@ static enum status scan_page(struct scan_local *l, uint32_t page)
     if (status)
         return status;
     status = heap_page_look(heap, run->snapshot, &l->ref, &l->look);
-    if (!status && asked && l->look.settled)
-        zone_learn(zones->map, heap, &l->ref, &l->look, zones->tests, zones->count, seen);
+    if (!status && asked && l->look.settled && !zone_learn(zones->map, heap, &l->ref, &l->look, zones->tests, zones->count, seen) && answer == ZONE_SOME)
+        l->fruitless++;
     if (!status && page + 1 < scan->pages)
         heap_page_expect(heap, &l->ref, &l->look, page + 1, scan->expected, l->late_wanted ? scan->expected_count : scan->expected_early);
     if (!status && l->look.visible_count > 0) {
@@ -366,7 +371,7 @@ static bool rows_are_counted(const struct local *next)
 
 static void scan_begin(struct scan_local *l)
 {
-    l->counted = 0;
+    l->counted = l->fruitless = 0;
     l->filtered = l->skipped = 0;
     l->only_counted = l->local.op->plan->column_count == 0 || rows_are_counted(l->local.next);
 }

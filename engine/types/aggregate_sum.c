@@ -227,6 +227,10 @@ static void any_read(const struct any_sum *s, struct numeric *out)
 static void any_add(struct any_sum *s, const struct numeric *n, struct arena *arena)
 {
     struct numeric now, sum;
+    if (!s->big && !n->big && s->scale == n->scale && !__builtin_add_overflow(s->small, n->small, &sum.small)) {
+        s->small = sum.small;
+        return;
+    }
     any_read(s, &now);
     numeric_add(&now, n, &sum);
     numeric_free(&now);

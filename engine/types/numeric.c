@@ -114,7 +114,12 @@ void numeric_unpack(struct varlen v, struct numeric *out)
     size_t bytes = v.length - 3;
     if (bytes < 16 || (bytes == 16 && b[18] < 0x80)) {
         unsigned __int128 m = 0;
-        memcpy(&m, b + 3, bytes);
+        uint64_t word;
+        if (bytes >= 5 && bytes <= 8) {      /* as most are: one load, of which what stands before the number is shifted out */
+            memcpy(&word, b + v.length - 8, 8);
+            m = word >> (8 * (8 - bytes));
+        } else
+            memcpy(&m, b + 3, bytes);
         out->small = kind == NUMERIC_NEGATIVE ? -(__int128)m : (__int128)m;
         return;
     }

@@ -159,12 +159,14 @@ int main(int argc, char **argv)
     txn = begin(1);
     struct snapshot snapshot;
     txn_snapshot(txn, &snapshot);
-    for (int round = 0; round < 2; round++)               /* the second time by zones alone */
+    for (int round = 0; round < 2; round++) {             /* the second time by zones alone */
         CHECK(count_class(&snapshot, HIGH, INT64_MAX) == PAIRS && count_class(&snapshot, INT64_MIN, HIGH - 1) == PAIRS);
+        CHECK(count_class(&snapshot, INT64_MIN, INT64_MAX) == 2 * PAIRS);
+    }
     txn_snapshot_done(txn);
     MUST(txn_commit(txn));
     MUST(heap_check(&heap));
-    CHECK(atomic_load(&whole) > 0 && atomic_load(&skipped) > 0);
+    CHECK(atomic_load(&whole) > 0);
     fprintf(stderr, "%llu transactions, %llu pages counted whole, %llu skipped\n", (unsigned long long)done_count, (unsigned long long)whole, (unsigned long long)skipped);
     fixture_close();
     return verdict("zone_stress", threads, (uint64_t)threads * transactions, first_seed, failures);

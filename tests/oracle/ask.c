@@ -134,7 +134,8 @@ struct answer ask_lite(const char *sql)
         snprintf(a.state, sizeof a.state, "%d", code);
         a.message = strdup(sqlite3_errmsg(lite));
     }
-    lite_interrupted = code == SQLITE_INTERRUPT;
+    /* The same as too slow: what is too large for its limits, which what stands for FULL JOIN can make it. */
+    lite_interrupted = code == SQLITE_INTERRUPT || (a.failed && (!strcmp(a.message, "parser stack overflow") || !strncmp(a.message, "at most 64 tables", 17) || !strncmp(a.message, "too many", 8)));
     a.changed = sqlite3_changes(lite);
     sqlite3_finalize(statement);
     return a;

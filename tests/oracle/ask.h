@@ -29,7 +29,7 @@ struct answer ask_prepared(const char *sql, const struct parameters *);
 struct answer ask_lite(const char *sql);
 /* At the same time. */
 void          ask_both(const char *sql, const char *lite_sql, struct answer *server, struct answer *lite);
-bool          lite_too_slow(void);       /* the last question to SQLite was given up */
+bool          lite_too_slow(void);       /* the last question to SQLite was given up, or too large for it */
 void          answer_free(struct answer *);
 
 /* What has to go well; ends the program when it doesn't. */

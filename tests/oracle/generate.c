@@ -109,8 +109,8 @@ static struct node *by_name(const struct scope *scope, const struct source *righ
         int times = 0;
         for (int i = 0; i < scope->count; i++)
             for (int k = 0; k < scope->sources[i].column_count; k++)
-                if (!strcmp(scope->sources[i].columns[k].name, right->columns[c].name) && scope->sources[i].columns[k].type == right->columns[c].type) {
-                    times++;
+                if (!strcmp(scope->sources[i].columns[k].name, right->columns[c].name)) {
+                    times += scope->sources[i].columns[k].type == right->columns[c].type ? 1 : 2;
                     if (!common || natural)
                         whose = &scope->sources[i];
                 }

@@ -227,7 +227,8 @@ static struct node *from(struct scope *scope, int depth, struct node **where, st
                 on = condition(&own, depth > 1 ? 1 : 0);
             } else {
                 on = key_condition(&before, last);
-                if (chance(30)) {
+                /* PostgreSQL takes FULL JOIN on equalities, or on a constant */
+                if (chance(30) && (join != FULL_JOIN || on->count)) {
                     struct scope own = *scope;
                     own.outer = NULL;
                     on = node_form(BOOL, "(@1 AND @2)", on, condition(&own, 0), NULL);

@@ -24,7 +24,7 @@
 #define DEAL_GROUPS 200000
 #endif
 #define DEAL_ROWS_A_GROUP 16
-#define DEAL_WORKERS 2                   /* dealing costs more than twice what it saves one worker: so many don't win by it */
+#define DEAL_WORKERS 2                   /* where nearly every row is a group of its own, bringing workers' groups together costs as much again: so many don't win by it */
 /* What it costs to combine a group's states of two segments is that of a few rows. */
 #define SEGMENTS_MOST 16
 #define SEGMENT_ROWS_A_GROUP 6
@@ -178,6 +178,42 @@ static enum status aggregate_collected(struct local *local, uint64_t *batches)
     return status ? status : aggregate_finalize(local, batches);
 }
 
+/* UNION and the like: the inputs of an append one after another, each by several workers, into tables that live on. It is only for what hangs on
+ * nothing but the order of rows: grains of the next input count from far behind those of the last. */
+#define INPUTS_MOST 64
+#define INPUT_GRAINS ((1ULL << (64 - PLACE_BITS)) / INPUTS_MOST)
+
+static bool takes_inputs(const struct aggregate_node *n)
+{
+    const struct exec_node *append = n->op.left;
+    uint16_t count, workers = 0;
+    if (append->class != &append_class || n->op.serial || n->in_order || n->folder.count || n->has_distinct)
+        return false;
+    struct exec_node *const *inputs = append_inputs(append, &count);
+    for (uint16_t i = 0; i < count; i++)
+        workers = pipeline_workers(inputs[i]) > workers ? pipeline_workers(inputs[i]) : workers;
+    return workers > (n->deals ? DEAL_WORKERS : 1) && count <= INPUTS_MOST;
+}
+
+static enum status aggregate_inputs(struct local *local, uint64_t *batches)
+{
+    struct aggregate_node *n = (struct aggregate_node *)local->op;
+    uint16_t count;
+    struct exec_node *const *inputs = append_inputs(n->op.left, &count);
+    struct node_counters *counters = n->op.left->counters;
+    enum status status = STATUS_OK;
+    for (uint16_t i = 0; i < count && !status; i++) {
+        n->grain_base = i * INPUT_GRAINS;
+        status = pipeline_run(inputs[i], &n->op, &aggregate_sink);
+        if (counters && inputs[i]->counters)
+            counters->rows += inputs[i]->counters->rows;
+    }
+    n->grain_base = 0;
+    if (counters)
+        counters->loops++;
+    return status ? status : aggregate_finalize(local, batches);
+}
+
 /* Each worker aggregates its own, or deals its rows out by group; then the parts are combined. */
 static enum status aggregate_partial(struct local *local, uint64_t *batches)
 {
@@ -185,6 +221,8 @@ static enum status aggregate_partial(struct local *local, uint64_t *batches)
     struct aggregate_node *n = (struct aggregate_node *)op;
     uint16_t workers = op->serial ? 0 : pipeline_workers(op->left);
     enum status status;
+    if (takes_inputs(n))
+        return aggregate_inputs(local, batches);
     if (n->deals && workers > (n->has_distinct ? 1 : DEAL_WORKERS)) {
         status = aggregate_deal(local, workers, batches);
         if (!status || *batches || status_sqlstate(status)[0] != '2')
@@ -193,7 +231,7 @@ static enum status aggregate_partial(struct local *local, uint64_t *batches)
     }
     if (n->segmented && workers > 1)     /* each worker takes whole segments */
         status = parallel_pieces_run(op->left, op, &aggregate_sink, workers, n->segment_level);
-    else if (n->in_order || op->serial)  /* what takes its rows in order, one after the other */
+    else if (n->in_order || n->deals || op->serial)      /* what takes its rows in order, one after the other; and what two workers would lose by */
         return aggregate_collected(local, batches);
     else
         status = pipeline_run(op->left, op, &aggregate_sink);

@@ -61,35 +61,54 @@ static enum status group_join(struct aggregate_node *n, struct arena *arena, str
     return STATUS_OK;
 }
 
-enum status aggregate_join(struct aggregate_node *n, struct arena *arena, struct group_list *list, struct group_table *t, uint32_t partition, uint32_t partition_count, uint32_t *map)
+enum status aggregate_join(struct aggregate_node *n, struct arena *arena, struct group_list *list, struct group_table *t, const uint32_t *numbers, uint32_t count, uint32_t *map)
 {
     enum status status = STATUS_OK;
-    for (uint32_t from = 0; from < t->count && !status; from += ROWS_CHUNK) {
+    for (uint32_t from = 0; from < count && !status;) {
         struct batch keys;
         row_pos rows[ROWS_CHUNK];
-        uint64_t hashes[ROWS_CHUNK];
-        uint32_t entries[ROWS_CHUNK];
-        uint16_t count = 0;
-        rows_chunk(&t->rows.keys, from / ROWS_CHUNK, &keys);
-        if (partition_count > 1)
-            hash_columns(n->key_types, keys.columns, keys.column_count, NULL, keys.row_count, hashes);
-        for (uint16_t k = 0; k < keys.row_count; k++) {
-            rows[count] = k;
-            count = (uint16_t)(count + (partition_count == 1 || spill_partition(hashes[k]) == partition));
-        }
-        row_table_add(&list->rows, &keys, rows, count, NULL, entries);
-        for (uint16_t k = 0; k < count && !status; k++) {
+        uint32_t entries[ROWS_CHUNK], first = numbers ? numbers[from] : from, chunk = first / ROWS_CHUNK;
+        uint16_t some = 0;
+        for (; from < count && (numbers ? numbers[from] : from) / ROWS_CHUNK == chunk; from++)
+            rows[some++] = rows_at(numbers ? numbers[from] : from);
+        rows_chunk(&t->rows.keys, chunk, &keys);
+        row_table_add(&list->rows, &keys, rows, some, NULL, entries);
+        for (uint16_t k = 0; k < some && !status; k++) {
             struct group group;
-            aggregate_groups_of(n, t, from + rows[k], 1, &group);
+            uint32_t number = chunk * ROWS_CHUNK + rows[k];
+            aggregate_groups_of(n, t, number, 1, &group);
             if (entries[k] == list->count)
                 *list_add(list, arena) = group;
             else
                 status = group_join(n, arena, &list->groups[entries[k]], &group);
             if (map)
-                map[from + rows[k]] = entries[k];
+                map[number] = entries[k];
         }
     }
     return status;
+}
+
+void aggregate_split(struct aggregate_node *n, struct group_table *t, struct arena *arena, struct split *out)
+{
+    uint8_t *partitions = arena_alloc(arena, t->count + 1);
+    uint32_t next[SPILL_PARTITIONS];
+    *out = (struct split){ .numbers = arena_alloc(arena, (t->count + 1) * sizeof(uint32_t)) };
+    for (uint32_t from = 0; from < t->count; from += ROWS_CHUNK) {
+        struct batch keys;
+        uint64_t hashes[ROWS_CHUNK];
+        rows_chunk(&t->rows.keys, from / ROWS_CHUNK, &keys);
+        hash_columns(n->key_types, keys.columns, keys.column_count, NULL, keys.row_count, hashes);
+        for (uint16_t k = 0; k < keys.row_count; k++) {
+            partitions[from + k] = (uint8_t)spill_partition(hashes[k]);
+            out->starts[partitions[from + k] + 1]++;
+        }
+    }
+    for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
+        next[p] = out->starts[p];
+        out->starts[p + 1] += out->starts[p];
+    }
+    for (uint32_t g = 0; g < t->count; g++)
+        out->numbers[next[partitions[g]]++] = g;
 }
 
 struct ranked { uint64_t index; uint32_t order; struct group_table *table; };
@@ -121,7 +140,15 @@ struct group_table **aggregate_tables(struct aggregate_node *n, uint16_t set, st
     return tables;
 }
 
-struct joining { struct aggregate_node *node; struct group_table **tables; uint32_t table_count; uint16_t workers; struct group_list *lists; };
+struct joining { struct aggregate_node *node; struct group_table **tables; uint32_t table_count; uint16_t workers; struct split *splits; struct group_list *lists; };
+
+static enum status split_tables(void *context, uint16_t number, struct worker *worker)
+{
+    struct joining *j = context;
+    for (uint32_t t = number; t < j->table_count; t += j->workers)
+        aggregate_split(j->node, j->tables[t], worker->arena, &j->splits[t]);
+    return run_check(worker);
+}
 
 static enum status join_partitions(void *context, uint16_t number, struct worker *worker)
 {
@@ -130,8 +157,10 @@ static enum status join_partitions(void *context, uint16_t number, struct worker
     enum status status = STATUS_OK;
     for (uint32_t p = number; p < SPILL_PARTITIONS && !status; p += j->workers) {
         group_list_open(&j->lists[p], n, worker->arena);
-        for (uint32_t t = 0; t < j->table_count && !status; t++)
-            status = aggregate_join(n, worker->arena, &j->lists[p], j->tables[t], p, SPILL_PARTITIONS, NULL);
+        for (uint32_t t = 0; t < j->table_count && !status; t++) {
+            const struct split *split = &j->splits[t];
+            status = aggregate_join(n, worker->arena, &j->lists[p], j->tables[t], split->numbers + split->starts[p], split->starts[p + 1] - split->starts[p], NULL);
+        }
         if (!status)
             status = run_check(worker);
         aggregate_sort_groups(&j->lists[p]);
@@ -142,8 +171,10 @@ static enum status join_partitions(void *context, uint16_t number, struct worker
 static enum status join_by_partition(struct aggregate_node *n, struct group_table **tables, uint32_t table_count, struct group_list *out)
 {
     struct joining j = { .node = n, .tables = tables, .table_count = table_count, .workers = (uint16_t)(n->part_count < SPILL_PARTITIONS ? n->part_count : SPILL_PARTITIONS),
-                         .lists = arena_array(n->op.again, struct group_list, SPILL_PARTITIONS) };
-    enum status status = workers_each(n->op.run, j.workers, join_partitions, &j);
+                         .splits = arena_array(n->op.again, struct split, table_count), .lists = arena_array(n->op.again, struct group_list, SPILL_PARTITIONS) };
+    enum status status = workers_each(n->op.run, j.workers, split_tables, &j);
+    if (!status)
+        status = workers_each(n->op.run, j.workers, join_partitions, &j);
     if (!status)
         aggregate_merge(j.lists, SPILL_PARTITIONS, n->op.again, out);
     return status;
@@ -166,7 +197,7 @@ static enum status join_tables(struct aggregate_node *n, uint16_t set, struct gr
     for (uint32_t t = 0; t < count && !status; t++) {
         if (n->has_distinct)             /* not segmented: a part has one table */
             maps[t] = arena_array(arena, uint32_t, tables[t]->count + 1);
-        status = aggregate_join(n, arena, out, tables[t], 0, 1, n->has_distinct ? maps[t] : NULL);
+        status = aggregate_join(n, arena, out, tables[t], NULL, tables[t]->count, n->has_distinct ? maps[t] : NULL);
     }
     for (uint16_t a = 0; a < n->call_count && !status; a++)
         if (n->calls[a].distinct)

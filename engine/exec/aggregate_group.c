@@ -332,7 +332,12 @@ enum status aggregate_batch(struct aggregate_local *l, const struct batch *batch
 
 enum status aggregate_take(struct local *local, const struct batch *batch)
 {
-    return aggregate_batch((struct aggregate_local *)local, batch, false, NULL);
+    const struct aggregate_node *n = (const struct aggregate_node *)local->op;
+    if (!n->grain_base)
+        return aggregate_batch((struct aggregate_local *)local, batch, false, NULL);
+    struct batch based = *batch;
+    based.grain += n->grain_base;
+    return aggregate_batch((struct aggregate_local *)local, &based, false, NULL);
 }
 
 enum status aggregate_grain_end(struct local *local, uint64_t grain)

@@ -42,6 +42,7 @@ struct aggregate_node {
     bool in_order;                       /* rows of a group are taken one by one in their order: ORDER BY inside; or wide, and a state hangs on it */
     bool has_distinct, has_sorted;
     struct aggregate_local **parts; uint32_t part_count;
+    uint64_t grain_base;                 /* of the append's input that comes now: grains count from here */
     /* rows that are set aside (dealt out, or spilled): what the program made of them, or, when a FILTER has to see it, the input row;
      * behind that its place */
     bool keeps_input;
@@ -124,8 +125,11 @@ enum status sorted_finish(struct aggregate_local *, uint16_t call) MUST_CHECK;
 void        group_list_open(struct group_list *, struct aggregate_node *, struct arena *);
 /* The tables of a grouping set, of all parts, in the order of their segments. */
 struct group_table **aggregate_tables(struct aggregate_node *, uint16_t set, struct aggregate_local *const *parts, uint32_t part_count, struct arena *, uint32_t *count);
-/* Groups of the table (those whose hash falls into the partition; partition_count 1: all) join the list. map: see distinct_unite; may be NULL. */
-enum status aggregate_join(struct aggregate_node *, struct arena *, struct group_list *, struct group_table *, uint32_t partition, uint32_t partition_count, uint32_t *map) MUST_CHECK;
+/* A table's group numbers, dealt out by the hash of their keys: those of partition p rise from numbers[starts[p]] on. */
+struct split { uint32_t *numbers, starts[SPILL_PARTITIONS + 1]; };
+void        aggregate_split(struct aggregate_node *, struct group_table *, struct arena *, struct split *out);
+/* Groups of the table (those `count` of them; numbers NULL: all) join the list. map: see distinct_unite; may be NULL. */
+enum status aggregate_join(struct aggregate_node *, struct arena *, struct group_list *, struct group_table *, const uint32_t *numbers, uint32_t count, uint32_t *map) MUST_CHECK;
 void        aggregate_sort_groups(struct group_list *);
 /* Lists without common groups, each sorted: one, by place. */
 void        aggregate_merge(const struct group_list *lists, uint32_t count, struct arena *, struct group_list *out);

@@ -170,8 +170,19 @@ enum status aggregate_spill_finish(struct local *local, uint16_t set, uint64_t *
     return status;
 }
 
+/* The parts' tables, dealt out. */
+static struct split *split_parts(struct aggregate_node *n, uint16_t set, struct arena *arena)
+{
+    uint32_t count;
+    struct group_table **tables = aggregate_tables(n, set, n->parts, n->part_count, arena, &count);
+    struct split *splits = arena_array(arena, struct split, count + 1);
+    for (uint32_t t = 0; t < count; t++)
+        aggregate_split(n, tables[t], arena, &splits[t]);
+    return splits;
+}
+
 /* The partition's groups, of what was set aside and of what is in the parts' tables, segment by segment. */
-static enum status partition_join(struct aggregate_node *n, uint16_t set, struct aggregate_local *spilled, uint32_t partition, struct arena *arena, struct group_list *all)
+static enum status partition_join(struct aggregate_node *n, uint16_t set, struct aggregate_local *spilled, const struct split *splits, uint32_t partition, struct arena *arena, struct group_list *all)
 {
     struct aggregate_local **parts = arena_array(arena, struct aggregate_local *, n->part_count + 1);
     uint32_t count, own;
@@ -181,9 +192,13 @@ static enum status partition_join(struct aggregate_node *n, uint16_t set, struct
     struct group_table **tables = aggregate_tables(n, set, parts, n->part_count + 1, arena, &count), **mine = aggregate_tables(n, set, &spilled, 1, arena, &own);
     enum status status = STATUS_OK;
     for (uint32_t t = 0, m = 0; t < count && !status; t++) {
-        bool is_mine = m < own && tables[t] == mine[m];
-        m += is_mine;
-        status = aggregate_join(n, arena, all, tables[t], is_mine ? 0 : partition, is_mine ? 1 : SPILL_PARTITIONS, NULL);
+        if (m < own && tables[t] == mine[m]) {
+            m++;
+            status = aggregate_join(n, arena, all, tables[t], NULL, tables[t]->count, NULL);
+            continue;
+        }
+        const struct split *split = &splits[t - m];
+        status = aggregate_join(n, arena, all, tables[t], split->numbers + split->starts[partition], split->starts[partition + 1] - split->starts[partition], NULL);
     }
     return status;
 }
@@ -193,6 +208,7 @@ enum status aggregate_partitions_emit(struct local *local, uint16_t set, struct 
     struct aggregate_node *n = (struct aggregate_node *)local->op;
     const struct plan *plan = local->op->plan;
     struct spill_file *results[SPILL_PARTITIONS] = { NULL };
+    const struct split *splits = split_parts(n, set, n->op.again);
     enum status status = STATUS_OK;
     for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
         struct arena *arena = arena_open(NULL, "partition");
@@ -201,7 +217,7 @@ enum status aggregate_partitions_emit(struct local *local, uint16_t set, struct 
         group_list_open(all, n, arena);
         status = aggregate_partition_run(n, local->worker, owners, sets, set_count, p, arena, &spilled);
         if (!status)
-            status = partition_join(n, set, spilled, p, arena, all);
+            status = partition_join(n, set, spilled, splits, p, arena, all);
         if (!status) {
             aggregate_sort_groups(all);
             status = results_write(local, all, arena, &results[p]);

@@ -1,5 +1,6 @@
 /* engine/exec/source.c - sources that read no heap: one row, VALUES, virtual tables, set functions, WITH queries; and
  * APPEND and RECURSIVE UNION, which are sources to what stands above them. */
+#include "engine/exec/gather.h"
 #include "engine/exec/operator.h"
 #include "engine/catalog/views.h"
 #include "engine/exec/row_table.h"
@@ -568,6 +569,12 @@ static enum status append_open(struct exec_node *op)
     for (uint16_t i = 0; i < op->plan->child_count && !status; i++)
         status = node_make(op->run, op->plan->children[i], &n->children[i]);
     return status;
+}
+
+struct exec_node *const *append_inputs(const struct exec_node *append, uint16_t *count)
+{
+    *count = append->plan->child_count;
+    return ((const struct append_node *)append)->children;
 }
 
 static enum status append_take(struct local *local, const struct batch *batch)

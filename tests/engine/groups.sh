@@ -2,9 +2,9 @@
 # tests/engine/groups.sh - GROUP BY, DISTINCT, aggregates over DISTINCT and ORDER BY, set operations and windows: neither workers nor
 # work_mem show in an answer, nor in the order of its rows. Groups by every kind of key, few and many, and more than memory holds.
 #
-#     GROUPS_ROWS (200000)
+#     GROUPS_ROWS (60000)
 . "$(dirname "$0")/../lib.sh"
-rows=${GROUPS_ROWS:-200000}
+rows=${GROUPS_ROWS:-60000}
 server_start groups -c shared_buffers=1GB -c max_parallel_workers=16 -c min_parallel_table_scan_size=0 || { bad "groups: the server does not start"; tail -n 5 "$server_log"; exit 1; }
 settings="SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;"
 attempt "groups: a table" q -c "CREATE TABLE g AS SELECT i AS id, i % 5 AS few, (i * 7919::bigint % ($rows / 4))::int AS many, (i * 7919::bigint % ($rows / 3)) * 1000000007 AS sparse, (i * 31::bigint % 10007)::float8 / 7 AS f,
@@ -12,7 +12,8 @@ attempt "groups: a table" q -c "CREATE TABLE g AS SELECT i AS id, i % 5 AS few, 
     -c "ANALYZE"
 queries=(
     "SELECT few, count(*), sum(id), avg(f), min(n), max(long) FROM g GROUP BY few" "SELECT name, count(*), sum(f), avg(n) FROM g GROUP BY name" "SELECT nul, odd, count(*), sum(f), min(name) FROM g GROUP BY nul, odd"
-    "SELECT many, count(*), sum(f), min(id) FROM g GROUP BY many" "SELECT many, count(*), sum(id), max(n) FROM g GROUP BY many" "SELECT sparse, count(*), avg(f) FROM g GROUP BY sparse" "SELECT long, count(*), sum(f), min(name) FROM g GROUP BY long"
+    "SELECT many, count(*), sum(f), min(id) FROM g GROUP BY many" "SELECT many, count(*), sum(id), max(n) FROM g GROUP BY many" "SELECT sparse, count(*), avg(f) FROM g GROUP BY sparse" "SELECT id % 2500 AS k, count(*), sum(f), avg(f), min(name), stddev(f) FROM g GROUP BY id % 2500" "SELECT id % 2500 AS k, odd, sum(f) FROM g WHERE few <> 1 GROUP BY ROLLUP (id % 2500, odd)"
+    "SELECT long, count(*), sum(f), min(name) FROM g GROUP BY long"
     "SELECT many, few, count(*) FILTER (WHERE odd), sum(f) FILTER (WHERE nul > 100) FROM g GROUP BY many, few" "SELECT id % 3000, sum(f), string_agg(name, ',') FROM g WHERE id < 20000 GROUP BY id % 3000"
     "SELECT count(DISTINCT many), count(DISTINCT sparse), count(DISTINCT long), sum(DISTINCT many), count(DISTINCT n), count(DISTINCT f), sum(DISTINCT f) FROM g"
     "SELECT few, count(DISTINCT many), sum(DISTINCT nul), count(DISTINCT sparse), count(DISTINCT long) FILTER (WHERE odd) FROM g GROUP BY few" "SELECT many, count(DISTINCT few), sum(DISTINCT n), count(DISTINCT name) FROM g GROUP BY many"

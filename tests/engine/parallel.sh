@@ -21,6 +21,11 @@ queries=(
     "SELECT id FROM big LIMIT 10" "SELECT id FROM big WHERE m = 6 LIMIT 1000 OFFSET 5000" "SELECT id FROM big WHERE id > $((rows - 20))" "SELECT id FROM big WHERE false"
     "SELECT count(DISTINCT k), count(DISTINCT t) FROM big" "SELECT DISTINCT t FROM big" "SELECT k, t, f FROM big ORDER BY f DESC, k, t LIMIT 20" "SELECT id FROM big WHERE m = 2 ORDER BY n, id LIMIT 100"
     "SELECT name, count(*), sum(f) FROM big JOIN dim USING (k) GROUP BY name" "SELECT count(*), sum(f) FROM big LEFT JOIN dim USING (k) WHERE name IS NULL" "SELECT big.id, name FROM big JOIN dim ON big.k = dim.k WHERE id % 4999 = 0"
+    "SELECT count(*), sum(a.f), sum(b.f) FROM big a JOIN big b ON a.id = b.k * 1000 + b.m" "SELECT count(*), sum(s.f), sum(b.f), avg(s.id) FROM big b RIGHT JOIN small s ON b.id = s.id * 3 AND b.m > 2"
+    "SELECT count(*), sum(s.f), sum(b.f) FROM big b FULL JOIN small s ON b.id = s.id + 500000 AND b.m < s.m" "SELECT s.id, b.id FROM big b RIGHT JOIN small s ON b.id = s.id * 200 WHERE s.id % 499 = 0"
+    "SELECT s.k, s.t, s.f FROM small s WHERE s.id < 300 AND EXISTS (SELECT 1 FROM big b WHERE b.k = s.id AND b.m <> s.m)" "SELECT count(*), sum(s.f) FROM small s WHERE NOT EXISTS (SELECT 1 FROM big b WHERE b.nul = s.id)"
+    "SELECT count(*), sum(a.f) FROM big a JOIN small s ON a.t = s.t AND a.nul = s.nul AND s.id < 40" "SELECT sum(a.f), sum(d.k), count(e.k) FROM big a JOIN dim d ON a.k = d.k LEFT JOIN dim e ON a.m + d.k = e.k RIGHT JOIN small s ON s.id = a.id"
+    "SELECT m, sum(f) FROM big WHERE k NOT IN (SELECT k FROM dim WHERE k > 100) GROUP BY m"
     "SELECT count(*) FROM big WHERE k IN (SELECT k FROM dim WHERE k % 5 = 0)" "SELECT string_agg(t, ',') FROM big WHERE id % 49999 = 0"
     "SELECT count(*), sum(f) FROM small WHERE m < 4" "SELECT m, sum(f) FROM small GROUP BY m")
 { for query in "${queries[@]}"; do printf '\\echo -- %s\n%s;\n' "$query" "$query"; done; } >"$scratch/queries.sql"
@@ -38,7 +43,7 @@ if grep -q ERROR "$scratch/w1"; then
     bad "parallel: errors"
     grep -B 1 ERROR "$scratch/w1" | head -n 12 | sed 's/^/        | /'
 fi
-for run in 2 4 8 16 "1 collect" "4 collect" "4 partial" 2; do
+for run in 2 3 4 8 16 "1 collect" "4 collect" "4 partial" 2; do
     # shellcheck disable=SC2086
     answer $run >"$scratch/w"
     if cmp -s "$scratch/w1" "$scratch/w"; then

@@ -42,6 +42,20 @@ static uint32_t key_of(uint32_t number, uint32_t residue, uint8_t *key)
     return length;
 }
 
+/* A run of the writer's keys, at once. */
+static void write_many(uint32_t me, uint32_t number, uint32_t count)
+{
+    static _Thread_local uint8_t keys[64][64];
+    struct btree_new entries[64];
+    uint32_t failed;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t length = key_of(number + i, me, keys[i]);
+        entries[i] = (struct btree_new){ keys[i], length, false, (uint64_t)(number + i) << 16 | (me + 1) };
+        present[me][number + i] = 1;
+    }
+    MUST(btree_insert_many(&tree, 0, entries, count, NULL, &failed, NULL));
+}
+
 static void writer(void *argument)
 {
     uint32_t me = (uint32_t)(uintptr_t)argument;
@@ -52,7 +66,9 @@ static void writer(void *argument)
         uint64_t r = random_next(&random);
         uint32_t number = (uint32_t)(r % KEYS), length = key_of(number, me, key);
         uint64_t row = (uint64_t)number << 16 | (me + 1);
-        if (r >> 32 & 1 ? growing : (r >> 33 & 3) == 0) {
+        if (growing && (r >> 40) % 16 == 0) {
+            write_many(me, number, 1 + (uint32_t)(r >> 44) % (KEYS - number < 64 ? KEYS - number : 64));
+        } else if (r >> 32 & 1 ? growing : (r >> 33 & 3) == 0) {
             MUST(btree_insert(&tree, 0, key, length, row, NULL, NULL));
             present[me][number] = 1;
         } else {
@@ -118,11 +134,44 @@ static enum status always_alive(void *context, uint64_t row, bool *live, xid_t *
     return STATUS_OK;
 }
 
+/* The same, many keys at once: where one is lost, those before it are won, and the fight goes on behind it. */
+static void fight_many(uint32_t me, struct btree_unique *unique)
+{
+    static _Thread_local uint8_t keys[512][16];
+    struct btree_new entries[512];
+    for (uint32_t n = 0; n < 512; n++) {
+        uint32_t length = key_of(n, 0, keys[n]);
+        entries[n] = (struct btree_new){ keys[n], length, true, (uint64_t)n << 16 | (me + 1) };
+    }
+    for (uint32_t from = 0; from < 512;) {
+        uint32_t count = 1 + (from * 7 + me) % 90, failed = 0;
+        uint64_t conflict = 0;
+        if (count > 512 - from)
+            count = 512 - from;
+        enum status status = btree_insert_many(&unique_tree, 0, entries + from, count, unique, &failed, &conflict);
+        uint32_t won = status ? failed : count;
+        for (uint32_t n = from; n < from + won; n++) {
+            uint64_t none = 0;
+            if (!atomic_compare_exchange_strong(&winners[n], &none, entries[n].row_id))
+                FAIL("fighter: key %u won twice", n);
+        }
+        if (status && status != STATUS_UNIQUE_VIOLATION)
+            FAIL("fighter: %s", error_current()->message);
+        if (status && conflict >> 16 != from + failed)
+            FAIL("fighter: wrong conflict");
+        from += won + (status != STATUS_OK);
+    }
+}
+
 static void fighter(void *argument)
 {
     uint32_t me = (uint32_t)(uintptr_t)argument;
     struct btree_unique unique = { always_alive, NULL, NULL };
     uint8_t key[64];
+    if (me % 3 == 1) {
+        fight_many(me, &unique);
+        return;
+    }
     for (uint32_t n = 0; n < 512; n++) {
         uint32_t number = (n * 37 + (me & 1)) % 512, length = key_of(number, 0, key);
         uint64_t conflict = 0, none = 0, row = (uint64_t)number << 16 | (me + 1);

@@ -11,6 +11,7 @@
 #include "engine/catalog/cache.h"
 #include "engine/catalog/rows.h"
 #include "engine/catalog/sequence.h"
+#include "engine/catalog/views.h"
 #include "engine/describe.h"
 #include "engine/session_private.h"
 #include "engine/types/array.h"
@@ -289,6 +290,27 @@ ROW_FUNCTION(pg_postmaster_start_time) { (void)args, (void)c; *out = value_i8(st
 
 static struct session *asking(void) { return type_env->session; }
 
+/* "text, integer)": are these the types of the function's arguments? */
+static bool arguments_are(struct arena *arena, const char *text, const struct function *f)
+{
+    uint8_t at = 0;
+    for (const char *p = text; *p && *p != ')'; at++) {
+        int depth = 0;
+        size_t length = 0;
+        for (; p[length] && (depth || (p[length] != ',' && p[length] != ')')); length++)
+            depth += p[length] == '(' ? 1 : p[length] == ')' ? -1 : 0;
+        struct type_name *t;
+        const char *part = arena_strndup(arena, p, length);
+        const struct type_info *info = parse_type_name(arena, part, length, &t) ? NULL : type_by_name(t->name);
+        error_clear();
+        if (!info || at >= f->arg_count || f->arg_types[at] != (t->dimensions ? type_array_of(info->oid) : info->oid))
+            return false;
+        p += length;
+        p += *p == ',';
+    }
+    return at == f->arg_count;
+}
+
 static enum status name_to_oid(uint32_t type, const char *name, uint32_t *out)
 {
     struct session *session = asking();
@@ -301,15 +323,26 @@ static enum status name_to_oid(uint32_t type, const char *name, uint32_t *out)
         struct type_name *t;
         status = parse_type_name(arena, name, strlen(name), &t);
         const struct type_info *info = status ? NULL : type_by_name(t->name);
+        uint32_t relation = 0;
+        if (!status && !info && session)                      /* a relation's rows */
+            status = relation_by_name(session, t->schema, t->name, &relation);
+        const char *schema, *relation_name;
+        char kind = 0;
+        if (!status && relation)
+            status = describe_relation(session, arena, relation, &schema, &relation_name, &kind);
+        if (!status && relation && (kind == RELATION_TABLE || kind == RELATION_VIEW)) {
+            *out = t->dimensions ? ROW_TYPE_ARRAY(relation) : ROW_TYPE(relation);
+            goto done;
+        }
         if (!status && (!info || (t->schema && strcmp(t->schema, "pg_catalog"))))
             status = error_set(STATUS_UNDEFINED_OBJECT, "type \"%s\" does not exist", name);
         if (!status)
             *out = t->dimensions ? type_array_of(info->oid) : info->oid;
         goto done;
     }
-    char *bare = arena_strdup(arena, name);
-    if (type == OID_REGPROCEDURE && strchr(bare, '('))
-        *strchr(bare, '(') = 0;
+    char *bare = arena_strdup(arena, name), *arguments = type == OID_REGPROCEDURE ? strchr(bare, '(') : NULL;
+    if (arguments)
+        *arguments++ = 0;
     status = parse_qualified_name(arena, bare, &parts);
     if (status)
         goto done;
@@ -342,8 +375,15 @@ static enum status name_to_oid(uint32_t type, const char *name, uint32_t *out)
         for (size_t i = 0; !count && i < sizeof support / sizeof support[0]; i++)
             if (!strcmp(support[i].name, parts.name))
                 *out = support[i].oid;
-        if (count == 1 || (count && type == OID_REGPROCEDURE))
+        for (size_t i = 0; arguments && i < count; i++)
+            if (arguments_are(arena, arguments, f[i]))
+                *out = f[i]->oid;
+        if (count == 1 && !arguments)
             *out = f[0]->oid;
+        else if (arguments && !*out)
+            status = error_set(STATUS_UNDEFINED_FUNCTION, "function \"%s\" does not exist", name);
+        else if (arguments)
+            ;
         else if (count > 1)
             status = error_set(STATUS_AMBIGUOUS_FUNCTION, "more than one function named \"%s\"", name);
         else if (!*out)
@@ -402,6 +442,14 @@ static bool oid_to_name(uint32_t type, uint32_t oid, struct text_buffer *out)
                     text_buffer_printf(out, "%s%s", i ? "," : "", type_format(f->arg_types[i], -1, arena));
                 text_buffer_putc(out, ')');
             }
+        }
+    } else if (type == OID_REGTYPE && session && ROW_TYPE_RELATION(oid)) {
+        const char *schema, *name;
+        char kind;
+        uint32_t relation = ROW_TYPE_RELATION(oid);
+        if (!describe_relation(session, arena, relation, &schema, &name, &kind) && name) {
+            text_buffer_printf(out, "%s%s", describe_relation_name(session, arena, schema, name, relation), oid == ROW_TYPE_ARRAY(relation) ? "[]" : "");
+            found = true;
         }
     } else if (type == OID_REGTYPE && type_info(oid)) {
         text_buffer_puts(out, type_info(oid)->sql_name);
@@ -493,7 +541,7 @@ ROW_FUNCTION(crab_record_field)
 #define RC OID_REGCLASS
 
 static const struct function_column option_columns[] = {{"option_name", T}, {"option_value", T}}, keyword_columns[] = {{"word", T}, {"catcode", OID_CHAR}, {"barelabel", B}, {"catdesc", T}, {"baredesc", T}},
-                                    expand_columns[] = {{"x", OID_INT2}, {"n", I4}};
+                                    zone_columns[] = {{"name", T}, {"abbrev", T}, {"utc_offset", OID_INTERVAL}, {"is_dst", B}}, expand_columns[] = {{"x", OID_INT2}, {"n", I4}};
 
 static const struct function extra[] = {
     V(1574, "nextval", I8, nextval, RC) V(1575, "currval", I8, currval, RC) V(1576, "setval", I8, setval, RC, I8) V(1765, "setval", I8, setval, RC, I8, B) V(2559, "lastval", I8, lastval)
@@ -545,7 +593,7 @@ static const struct function extra[] = {
 #define SET(o, n, re, c, ...) {.oid = o, .name = n, .kind = FUNCTION_SET, .arg_count = ARGS(__VA_ARGS__), .arg_types = {__VA_ARGS__}, .result = re, .strict = true, .volatility = STABLE, .columns = c, .column_count = sizeof c / sizeof c[0]},
 #define SET1(o, n, re, ...) {.oid = o, .name = n, .kind = FUNCTION_SET, .arg_count = ARGS(__VA_ARGS__), .arg_types = {__VA_ARGS__}, .result = re, .strict = true, .volatility = STABLE},
     S(9230, "crab_record_field", T, crab_record_field, OID_RECORD, I4)
-    SET1(3425, "pg_partition_ancestors", RC, RC) SET(2289, "pg_options_to_table", OID_RECORD, option_columns, 1009) SET(1686, "pg_get_keywords", OID_RECORD, keyword_columns)
+    SET1(3425, "pg_partition_ancestors", RC, RC) SET(2289, "pg_options_to_table", OID_RECORD, option_columns, 1009) SET(1686, "pg_get_keywords", OID_RECORD, keyword_columns) SET(2856, "pg_timezone_names", OID_RECORD, zone_columns)
     SET(9220, "_pg_expandarray", OID_RECORD, expand_columns, OID_INT2VECTOR) SET1(9221, "_pg_expandarray.x", OID_INT2, OID_INT2VECTOR) SET1(9222, "_pg_expandarray.n", I4, OID_INT2VECTOR)
     SET(9223, "_pg_expandarray", OID_RECORD, expand_columns, 1005) SET1(9224, "_pg_expandarray.x", OID_INT2, 1005) SET1(9225, "_pg_expandarray.n", I4, 1005)
 };
@@ -569,6 +617,9 @@ static enum status keyword_rows(struct set_call *call)
     }
     return status;
 }
+
+static enum status zone_row(void *context, const struct value *row) { return record_row(context, row); }
+static enum status zone_rows(struct set_call *call) { return zones_each(call->arena, zone_row, call); }
 
 /* {a=1,b} as rows (a, 1), (b, null). */
 static enum status options_to_table(struct set_call *call)
@@ -615,6 +666,7 @@ void functions_open(void)
     function_register_extra(extra, sizeof extra / sizeof extra[0]);
     set_function_register("pg_partition_ancestors", no_rows);
     set_function_register("pg_get_keywords", keyword_rows);
+    set_function_register("pg_timezone_names", zone_rows);
     set_function_register("pg_options_to_table", options_to_table);
     set_function_register("_pg_expandarray", expand_array);
     set_function_register("_pg_expandarray.x", expand_array);

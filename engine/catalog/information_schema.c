@@ -70,7 +70,7 @@ static enum status column_rows(struct session *session, struct row_sink *sink, c
         if (c->dropped || !info)
             continue;
         struct measures m = measures_of(c->type);
-        struct value start = null, increment = null, max = null, min = null, cycle = null;
+        struct value start = null, increment = null, max = null, min = null, cycle = yes_no(false);
         if (c->identity) {
             struct value key = value_oid(c->sequence);
             struct catalog_row row;
@@ -87,9 +87,9 @@ static enum status column_rows(struct session *session, struct row_sink *sink, c
             }
         }
         const char *expr = c->default_text ? describe_expr(session, sink->arena, t, c->generated ? (struct sql_type){0} : c->type, c->default_text, false) : NULL;
-        bool array = info->category == 'A' && info->name[0] == '_';
+        bool array = info->category == 'A' && info->name[0] == '_', named = c->type.oid == OID_NAME;   /* the one type whose collation is not the default */
         ROW(sink, database, value_text(t->schema_name), value_text(t->name), value_text(c->name), value_i4(c->number), c->generated ? null : value_text(expr), yes_no(!c->not_null), value_text(array ? "ARRAY" : info->sql_name),
-            m.character_max, m.octets, m.precision, m.radix, m.scale, m.datetime, null, null, null, null, null, null, null, null, null, null, null, database, value_text("pg_catalog"), value_text(info->name), null, null, null,
+            m.character_max, m.octets, m.precision, m.radix, m.scale, m.datetime, null, null, null, null, null, named ? database : null, named ? value_text("pg_catalog") : null, named ? value_text("C") : null, null, null, null, database, value_text("pg_catalog"), value_text(info->name), null, null, null,
             null, view_printf(sink, "%d", c->number), value_text("NO"), yes_no(c->identity != 0), c->identity ? value_text(c->identity == 'a' ? "ALWAYS" : "BY DEFAULT") : null, start, increment, max, min, cycle,
             value_text(c->generated ? "ALWAYS" : "NEVER"), c->generated ? value_text(expr) : null, yes_no(t->kind == RELATION_TABLE));
     }
@@ -142,6 +142,11 @@ static enum status sequence_row(struct session *session, struct row_sink *sink, 
         return status;
     const struct value *v = row.values;
     const struct type_info *info = type_info(v[SEQUENCE_seqtypid].oid);
+    const struct table *owner;
+    int16_t column = v[SEQUENCE_crab_column].i2;
+    status = catalog_table(session, v[SEQUENCE_crab_table].oid, &owner);
+    if (status || (owner && column > 0 && column <= owner->column_count && owner->columns[column - 1].identity))
+        return status;                                        /* an identity column's own is not shown */
     ROW(sink, catalog_of(session), value_text(t->schema_name), value_text(t->name), value_text(info->sql_name), value_i4(info->length * 8), value_i4(2), value_i4(0), view_printf(sink, "%lld", (long long)v[SEQUENCE_seqstart].i8),
         view_printf(sink, "%lld", (long long)v[SEQUENCE_seqmin].i8), view_printf(sink, "%lld", (long long)v[SEQUENCE_seqmax].i8), view_printf(sink, "%lld", (long long)v[SEQUENCE_seqincrement].i8), yes_no(v[SEQUENCE_seqcycle].b));
     return STATUS_OK;

@@ -93,17 +93,11 @@ static enum status column_rights(struct session *session, struct row_sink *sink,
 }
 enum status fill_is_column_privileges(struct session *session, struct row_sink *sink) { return view_each_table(session, sink, column_rights); }
 
-static enum status sequence_rights(struct session *session, struct row_sink *sink, const struct table *t)
-{
-    if (t->kind == RELATION_SEQUENCE)
-        ROW(sink, text("postgres"), text("postgres"), database_of(session), text(t->schema_name), text(t->name), text("SEQUENCE"), text("USAGE"), text("YES"));
-    return STATUS_OK;
-}
 enum status fill_is_usage_privileges(struct session *session, struct row_sink *sink)
 {
     for (size_t i = 0; i < sizeof collations / sizeof collations[0]; i++)
         ROW(sink, text("postgres"), text("PUBLIC"), database_of(session), text("pg_catalog"), text(collations[i]), text("COLLATION"), text("USAGE"), text("NO"));
-    return view_each_table(session, sink, sequence_rights);
+    return STATUS_OK;
 }
 
 /* ---------------------------------------------------------------- what uses what */

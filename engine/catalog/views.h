@@ -25,6 +25,13 @@ const struct virtual_table *virtual_table_at(size_t);
 /* typalign and typcollation of a type; its columns have the same. NULL: none known. */
 char type_alignment(const struct type_info *);
 uint32_t type_collation(const struct type_info *);
+/* The system's time zones, one by one: name, abbreviation, offset, summer time. */
+typedef enum status zone_visit(void *context, const struct value *row);
+enum status zones_each(struct arena *, zone_visit *, void *context) MUST_CHECK;
+/* The type of a relation's rows, and its array: shown in pg_type, where drivers look for it; no column can have it. */
+#define ROW_TYPE(relation) ((relation) | 0x80000000u)
+#define ROW_TYPE_ARRAY(relation) ((relation) | 0xC0000000u)
+#define ROW_TYPE_RELATION(type) ((type) & 0x80000000u ? (type) & 0x3FFFFFFFu : 0)
 struct table;
 /* What SELECT reads of a sequence: one row. */
 const struct virtual_table *sequence_virtual_table(struct arena *, const struct table *);

@@ -240,7 +240,7 @@ enum status fill_pg_prepared_statements(struct session *session, struct row_sink
 {
     for (const struct prepared *p = session->prepared; p; p = p->next) {
         struct text_buffer types;
-        if (!p->name[0])
+        if (!p->name[0] || p->gone)                          /* unnamed, or a cursor's own */
             continue;
         text_buffer_open(&types, sink->arena);
         text_buffer_putc(&types, '{');

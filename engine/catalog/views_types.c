@@ -25,9 +25,22 @@ uint32_t type_collation(const struct type_info *t)
     return !element || element->category != 'S' ? 0 : element->oid == OID_NAME ? 950 : 100;
 }
 
+/* A table or view is a type, too: one of rows, with an array. */
+static enum status row_types(struct session *session, struct row_sink *sink, const struct table *t)
+{
+    struct value zero = value_oid(0), no = value_bool(false), null = value_null(), schema = value_oid(t->schema);
+    (void)session;
+    if ((t->kind != RELATION_TABLE && t->kind != RELATION_VIEW) || t->oid < OID_FIRST_USER)
+        return STATUS_OK;
+    ROW(sink, value_oid(ROW_TYPE(t->oid)), value_text(t->name), schema, value_oid(10), value_i2(-1), no, value_char('c'), value_char('C'), no, value_bool(true), value_char(','), value_oid(t->oid), zero, zero,
+        value_oid(ROW_TYPE_ARRAY(t->oid)), value_oid(2290), value_oid(2291), value_oid(2402), value_oid(2403), zero, zero, zero, value_char('d'), value_char('x'), no, zero, value_i4(-1), value_i4(0), zero, null, null, null);
+    ROW(sink, value_oid(ROW_TYPE_ARRAY(t->oid)), view_printf(sink, "_%.62s", t->name), schema, value_oid(10), value_i2(-1), no, value_char('b'), value_char('A'), no, value_bool(true), value_char(','), zero, value_oid(6179),
+        value_oid(ROW_TYPE(t->oid)), zero, value_oid(750), value_oid(751), value_oid(2400), value_oid(2401), zero, zero, zero, value_char('d'), value_char('x'), no, zero, value_i4(-1), value_i4(0), zero, null, null, null);
+    return STATUS_OK;
+}
+
 enum status fill_pg_type(struct session *session, struct row_sink *sink)
 {
-    (void)session;
     for (size_t i = 0; i < type_count(); i++) {
         const struct type_info *t = type_at(i);
         bool array = t->category == 'A' && t->name[0] == '_';
@@ -38,7 +51,7 @@ enum status fill_pg_type(struct session *session, struct row_sink *sink)
             value_char(t->length > 0 ? 'p' : t->oid == OID_NUMERIC ? 'm' : t->oid == OID_CSTRING || t->oid == OID_UNKNOWN ? 'p' : 'x'), value_bool(false), zero, value_i4(-1), value_i4(0),
             value_oid(type_collation(t)), value_null(), value_null(), value_null());
     }
-    return STATUS_OK;
+    return view_each_table(session, sink, row_types);
 }
 
 enum status fill_pg_proc(struct session *session, struct row_sink *sink)

@@ -9,12 +9,14 @@
 #include <string.h>
 #include <time.h>
 
+#define PATIENCE_S 4
+
 static PGconn *connections[ASKED];
 static char *settings[ASKED];
 static sqlite3 *lite;
 static bool lite_interrupted;
 static time_t lite_deadline;
-static int patience_s = 5;
+static int patience_s = PATIENCE_S;
 
 /* ---- Answers ---- */
 
@@ -262,7 +264,7 @@ void must_both(const char *sql, const char *lite_sql)
     must(BASE, sql);
     patience_s = 300;
     struct answer a = ask_lite(lite_sql);
-    patience_s = 5;
+    patience_s = PATIENCE_S;
     if (a.failed) {
         printf("oracle: SQLite: %s: %s\n", lite_sql, a.message);
         exit(2);
@@ -272,7 +274,7 @@ void must_both(const char *sql, const char *lite_sql)
 
 static void set(enum asked who, const char *more)
 {
-    static const char *const always = "SET client_min_messages = error; SET statement_timeout = 20000; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; "
+    static const char *const always = "SET client_min_messages = error; SET statement_timeout = 6000; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; "
                                       "SET parallel_tuple_cost = 0";
     struct text sql = {0};
     text_add(&sql, "%s; %s", always, more);

@@ -171,18 +171,19 @@ static struct node *nested_join(struct node *tree, struct scope *scope, int dept
     return join_node((enum join)below(4), tree, pair, node_form(PART, " ON @1", on, NULL));
 }
 
-/* Appends scope to the sources on its left, and says how many rows come out. */
+/* Fills the scope, and says how many rows come out. where: what a list of tables is joined by; NULL: no such lists. */
 static struct node *from(struct scope *scope, int depth, struct node **where, struct merged *merged)
 {
     int wanted = chance(40) ? 1 : chance(55) ? 2 : chance(70) ? 3 : 4 + below(3);
-    bool commas = wanted > 1 && chance(20);
+    bool commas = wanted > 1 && chance(20) && where;   /* joined in WHERE */
     double most = 60000 / (scope->outer ? scope->outer->work : 1);
     if (most < 30)
         most = 30;
     scope->rows = 1;
     struct node *tree = one_source(scope, scope->outer, depth, most);
     double rows = scope->rows;
-    *where = NULL;
+    if (where)
+        *where = NULL;
     while (scope->count < wanted) {
         struct scope before = *scope;
         int kind = below(100);
@@ -445,13 +446,11 @@ void partition_make(struct statement *out)
     alias_serial = 0;
     lite_understands = chance(30);
     struct scope scope = {0};
-    struct node *joined, *list = node_list(", ", 1);
+    struct node *list = node_list(", ", 1);
     struct merged merged = {0};
-    struct node *source = from(&scope, 2, &joined, &merged);
+    struct node *source = from(&scope, 2, NULL, &merged);
     for (int i = 0, count = 1 + below(3); i < count; i++)
         node_add(list, expression((enum sort)below(TYPES), &scope, below(2)));
     struct node *p = condition(&scope, 1 + below(3));
-    if (joined)
-        p = node_form(BOOL, "(@1 AND @2)", joined, p, NULL);
     out->tree = node_form(QUERY, "SELECT @1 FROM @2 WHERE @3", list, source, p, NULL);
 }

@@ -152,13 +152,13 @@ static void json_kind(struct explaining *x, struct json *j, const struct shown *
     if (length > 9 && strcmp(type + length - 9, "Aggregate") == 0) strategy = type[0] == 'H' ? "Hashed" : "Mixed";
     else if (strcmp(type, "Aggregate") == 0) strategy = "Plain";
     if (strategy) type = "Aggregate";
-    if (strncmp(type, "Hash ", 5) == 0 || strncmp(type, "Nested Loop", 11) == 0 || strncmp(type, "Merge ", 6) == 0) {
+    if (strncmp(type, "Hash ", 5) == 0 || strncmp(type, "Nested Loop", 11) == 0) {
         static const char *const kinds[] = { [PLAN_INNER] = "Inner", [PLAN_LEFT] = "Left", [PLAN_RIGHT] = "Right", [PLAN_FULL] = "Full", [PLAN_SEMI] = "Semi", [PLAN_ANTI] = "Anti",
                                              [PLAN_ANTI_NULL] = "Anti", [PLAN_RIGHT_SEMI] = "Right Semi", [PLAN_RIGHT_ANTI] = "Right Anti" };
         const struct plan *real = n;
         while (real->kind == PLAN_PROJECT || real->kind == PLAN_FILTER) real = real->left;
         join = kinds[real->join];
-        type = type[0] == 'H' ? "Hash Join" : type[0] == 'M' ? "Merge Join" : "Nested Loop";
+        type = type[0] == 'H' ? "Hash Join" : "Nested Loop";
     }
     if (strcmp(type, "Insert") == 0 || strcmp(type, "Update") == 0 || strcmp(type, "Delete") == 0) { operation = type; type = "ModifyTable"; }
     bool backward = strcmp(type, "Index Scan Backward") == 0;

@@ -79,70 +79,6 @@ void wanted_in(struct problem *b, const struct scalar *s, itemset set, struct sc
     scalar_walk(s, visit_wanted, &w);
 }
 
-/* One side of a merge join: its keys as columns (those that aren't come behind the others), sorted. */
-static struct plan *sorted_side(struct planner *p, struct plan *side, struct scalar **keys, uint16_t count)
-{
-    uint16_t columns = side->column_count;
-    for (int i = 0; i < count; i++) columns = (uint16_t)(columns + (keys[i]->kind != SCALAR_COLUMN));
-    if (columns > side->column_count) {
-        struct plan *wider = plan_new(p, PLAN_PROJECT, columns);
-        wider->exprs = arena_array(p->arena, struct scalar *, columns);
-        wider->left = side;
-        for (int i = 0; i < side->column_count; i++) {
-            wider->exprs[i] = scalar_new(p->arena, SCALAR_COLUMN, side->types[i], 0);
-            wider->exprs[i]->column = (uint16_t)i;
-            wider->types[i] = side->types[i];
-        }
-        uint16_t at = side->column_count;
-        for (int i = 0; i < count; i++) {
-            if (keys[i]->kind == SCALAR_COLUMN) continue;
-            wider->exprs[at] = keys[i];
-            wider->types[at] = keys[i]->type;
-            keys[i] = scalar_new(p->arena, SCALAR_COLUMN, wider->types[at], 0);
-            keys[i]->column = at++;
-        }
-        wider->rows = side->rows;
-        wider->startup_cost = side->startup_cost;
-        wider->total_cost = side->total_cost;
-        wider->width = width_of(wider->types, columns);
-        side = wider;
-    }
-    struct plan *n = plan_new(p, PLAN_SORT, columns);
-    memcpy(n->types, side->types, sizeof *n->types * columns);
-    n->left = side;
-    n->sort_count = count;
-    n->sort = arena_array(p->arena, struct sort_item, count);
-    for (int i = 0; i < count; i++) n->sort[i] = (struct sort_item){ .column = keys[i]->column };
-    n->rows = side->rows;
-    n->width = side->width;
-    n->startup_cost = n->total_cost = side->total_cost + cost_sort(p, side->rows, side->width);
-    return n;
-}
-
-struct moving { uint16_t from, by; struct planner *p; };
-static struct scalar *swap_moved(void *context, struct scalar *s)
-{
-    const struct moving *m = context;
-    if (s->kind != SCALAR_COLUMN || s->column < m->from) return NULL;
-    struct scalar *c = scalar_copy(m->p->arena, s);
-    c->column = (uint16_t)(s->column + m->by);
-    return c;
-}
-
-/* The positions of the right side's columns move when the left one gets wider: only then is the join's filter and output told. */
-static void sorted_sides(struct planner *p, struct plan *join)
-{
-    uint16_t before = join->left->column_count;
-    join->left = sorted_side(p, join->left, join->left_keys, join->key_count);
-    join->right = sorted_side(p, join->right, join->right_keys, join->key_count);
-    uint16_t moved = (uint16_t)(join->left->column_count - before);
-    if (!moved) return;
-    struct moving m = { before, moved, p };
-    join->filter = join->filter ? scalar_map(p->arena, join->filter, swap_moved, &m) : NULL;
-    for (int i = 0; i < join->column_count; i++)
-        if (join->outputs[i] >= before) join->outputs[i] = (uint16_t)(join->outputs[i] + moved);
-}
-
 enum status join_build(struct problem *b, struct path *path, const struct scalars *wanted, struct plan **out, struct layout *layout)
 {
     struct planner *p = b->p;
@@ -188,7 +124,7 @@ enum status join_build(struct problem *b, struct path *path, const struct scalar
     bool left_only = join_left_only(path->join), right_only = left_only && path->swapped;
     enum plan_join join = path->join;
     if (path->swapped) join = join == PLAN_LEFT ? PLAN_RIGHT : join == PLAN_SEMI ? PLAN_RIGHT_SEMI : PLAN_RIGHT_ANTI;
-    bool hash = path->method == METHOD_HASH || path->method == METHOD_MERGE;    /* by keys */
+    bool hash = path->method == METHOD_HASH;
     struct frame frame = { .outer = p->frame }, *slots = NULL;
     if (hash) {
         TRY(join_build(b, path->right, &right_wanted, &right, &rl));
@@ -219,7 +155,7 @@ enum status join_build(struct problem *b, struct path *path, const struct scalar
             break;
         }
     }
-    n = plan_new(p, path->method == METHOD_MERGE ? PLAN_MERGE_JOIN : hash ? PLAN_HASH_JOIN : PLAN_NESTED_LOOP, result.count);
+    n = plan_new(p, hash ? PLAN_HASH_JOIN : PLAN_NESTED_LOOP, result.count);
     for (int i = 0; i < result.count; i++) n->types[i] = outputs[i] < ll.count ? left->types[outputs[i]] : right->types[outputs[i] - ll.count];
     n->left = left;
     n->right = right;
@@ -263,7 +199,6 @@ enum status join_build(struct problem *b, struct path *path, const struct scalar
             n->outer_count++;
         }
     }
-    if (path->method == METHOD_MERGE && n->key_count) sorted_sides(p, n);
     n->startup_cost = path->startup;
     n->total_cost = path->total;
     n->width = width_of(n->types, n->column_count);

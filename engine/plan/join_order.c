@@ -8,7 +8,7 @@
  * A condition is judged at the first join that has all its items; above a special join it stays a filter of its own, since
  * rows that the join made up (nulls) are to be judged too.
  *
- * Methods: hash join when an equality connects the sides (the right side is built), or merge join of both sides sorted; nested loop
+ * Methods: hash join when an equality connects the sides (the right side is built); nested loop
  * otherwise, or when the right side is a table with an index that the join's conditions bound: then its bounds
  * read outer slots that the loop fills from each left row. Semi and anti joins keep only left columns; hashed, they may build
  * the left side instead, and then hand out those of its rows that met a partner (or met none). */
@@ -186,23 +186,6 @@ static void try_hash(struct problem *b, struct candidate *c, const struct joinin
     offer(b, c, path);
 }
 
-/* Both sides sorted for it. Worth it where a table for hashing would go to the disk. */
-static void try_merge(struct problem *b, struct candidate *c, const struct joining *j, struct path *path)
-{
-    struct planner *p = b->p;
-    const struct path *l = j->l, *r = j->r;
-    if (b->driver >= 0 && (l->set & BIT(b->driver))) return;     /* it would lose the driver's order */
-    for (uint32_t i = 0; i < j->on_count; i++)
-        if (scalar_has_subquery(j->on[i]->s)) return;
-    path->method = METHOD_MERGE;
-    double sorts = cost_sort(p, l->rows, l->width) + cost_sort(p, r->rows, r->width);
-    double merge = cost_operators(p, l->rows + r->rows, j->keys) + cost_rows(p, l->rows + r->rows, COST_KEPT);
-    double made = cost_rows(p, path->rows, COST_JOINED * (1 + path->width / 100)) + cost_operators(p, path->rows, j->on_weight + j->filter_weight);
-    path->startup = l->total + r->total + sorts + (p->settings->enable_mergejoin ? 0 : 1e10);
-    path->total = path->startup + merge + made;
-    offer(b, c, path);
-}
-
 static void try_loop(struct problem *b, struct candidate *c, const struct joining *j, struct path *path)
 {
     struct planner *p = b->p;
@@ -264,7 +247,6 @@ static void try_join(struct problem *b, struct candidate *c, struct path *l, str
     path.rows = c->best ? c->best->rows : join_rows(b, logical_left, logical_right, j.join, j.on, j.on_count, j.filter, j.filter_count);
     path.width = left_only ? logical_left->width : l->width + r->width;
     if (j.keys && !lateral) try_hash(b, c, &j, &path);
-    if (MERGE_JOINS && j.keys && !lateral && !j.swapped && j.join != PLAN_ANTI_NULL) try_merge(b, c, &j, &path);
     if (j.swapped || (j.join == PLAN_ANTI_NULL && j.keys)) return;
     try_loop(b, c, &j, &path);
 }

@@ -53,7 +53,7 @@ struct item {
     double rows, startup, total, width;
 };
 
-enum method { METHOD_HASH, METHOD_MERGE, METHOD_LOOP, METHOD_INDEX_LOOP };
+enum method { METHOD_HASH, METHOD_LOOP, METHOD_INDEX_LOOP };
 struct path {
     itemset set;
     double rows, startup, total, width;
@@ -78,8 +78,6 @@ struct problem {
     uint16_t rel_span;
     uint32_t tries;                      /* joins looked at */
 };
-
-#define MERGE_JOINS 0                    /* does the executor know them? */
 
 static inline bool join_left_only(enum plan_join join) { return join == PLAN_SEMI || join == PLAN_ANTI || join == PLAN_ANTI_NULL; }
 

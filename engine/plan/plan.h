@@ -89,7 +89,6 @@ enum plan_kind {
     PLAN_PROJECT,
     PLAN_PROJECT_SET,    /* set-returning functions in the select list */
     PLAN_HASH_JOIN, PLAN_NESTED_LOOP,
-    PLAN_MERGE_JOIN,     /* both inputs sorted by the keys */
     PLAN_AGGREGATE,      /* plain or hashed (also DISTINCT: keys and no aggregates) */
     PLAN_WINDOW,
     PLAN_SORT, PLAN_TOP_N, PLAN_LIMIT,

@@ -85,7 +85,7 @@ SELECT count(*) FROM p_supplier a1, p_supplier a2, p_supplier a3, p_supplier a4,
 WHERE a1.id = a2.id AND a2.id = a3.id AND a3.id = a4.id AND a4.id = a5.id AND a5.id = a6.id AND a6.id = a7.id AND a7.id = a8.id AND a8.id = a9.id AND a9.id = a10.id
   AND a10.id = a11.id AND a11.id = a12.id AND a12.id = a13.id AND a13.id = a14.id AND a14.id = a15.id AND a15.id = a16.id AND a16.nation = 3;
 
--- Joins by sorted sides give the same.
+-- With the usual methods off joins give the same.
 SET enable_hashjoin = off;
 SET enable_nestloop = off;
 SELECT count(*), sum(i.n) FROM p_part a JOIN p_item i ON a.id = i.part;

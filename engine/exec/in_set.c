@@ -2,11 +2,10 @@
  *
  *     integers, dates, decimals in a narrow range    a byte for each value of the range
  *     a few integers                                 compared one by one
- *     a few texts                                    first their first eight bytes, as one number; then the whole
- *     anything else                                  a hash set
- *
- * Texts of type char(n) are filled up with blanks where they are shorter than eight bytes, others with zeros: what differs there is not equal. */
+ *     a few texts                                    first their first eight bytes, as one number (text_word.h)
+ *     anything else                                  a hash set */
 #include "engine/exec/program_private.h"
+#include "engine/types/text_word.h"
 
 enum in_form { IN_TABLE, IN_FEW, IN_WORDS, IN_HASH };
 struct in_set {
@@ -27,32 +26,6 @@ struct in_set {
 bool in_set_has_null(const struct in_set *set) { return set->has_null; }
 
 static bool is_text(uint32_t oid) { return oid == OID_TEXT || oid == OID_VARCHAR || oid == OID_BPCHAR; }
-
-static inline uint64_t first_word(struct varlen v, uint8_t filler)
-{
-    uint64_t word;
-    if (__builtin_expect(v.length >= 8, 1)) {
-        memcpy(&word, v.bytes, 8);
-        return word;
-    }
-    word = filler * UINT64_C(0x0101010101010101);
-    for (uint32_t i = 0; i < v.length; i++)
-        ((uint8_t *)&word)[i] = v.bytes[i];
-    return word;
-}
-
-/* Equal as the type sees it; their first words are the same. */
-static bool same_text(struct varlen a, struct varlen b, bool padded)
-{
-    uint32_t shorter = a.length < b.length ? a.length : b.length;
-    if (memcmp(a.bytes, b.bytes, shorter) != 0 || (!padded && a.length != b.length))
-        return false;
-    const struct varlen longer = a.length > b.length ? a : b;
-    for (uint32_t i = shorter; i < longer.length; i++)
-        if (longer.bytes[i] != ' ')
-            return false;
-    return true;
-}
 
 static int64_t integer_at(const struct vector *v, size_t i)
 {
@@ -134,7 +107,7 @@ struct in_set *in_set_make(struct arena *arena, const struct scalar *s)
         set->filler = type.oid == OID_BPCHAR ? ' ' : 0;
         set->words = arena_array(arena, uint64_t, set->count + 1u);
         for (uint32_t k = 0; k < set->count; k++)
-            set->words[k] = first_word(((const struct varlen *)set->values.values)[k], set->filler);
+            set->words[k] = text_word(((const struct varlen *)set->values.values)[k], set->filler);
         return set;
     }
     make_hash(set, arena);
@@ -172,10 +145,10 @@ static void mark_texts(const struct in_set *set, const struct vector *v, const r
         if (vector_null(v, i))
             continue;
         const struct varlen text = ((const struct varlen *)v->values)[i & mask];
-        const uint64_t word = first_word(text, set->filler);
+        const uint64_t word = text_word(text, set->filler);
         uint8_t hit = 0;
         for (uint32_t k = 0; k < set->count; k++)
-            if (word == set->words[k] && same_text(text, items[k], set->filler == ' ')) {
+            if (word == set->words[k] && text_same_behind_word(text, items[k], set->filler == ' ')) {
                 hit = 1;
                 break;
             }

@@ -5,6 +5,7 @@
 #include "base/plant.h"
 #include "engine/types/kernel.h"
 #include "engine/types/processor.h"
+#include "engine/types/text_word.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,29 +38,34 @@ ORDERED(interval_, struct interval, span_order(a, b))
 ORDERED(array_, struct varlen, array_compare(a, b))
 ORDERED(oidvector, struct varlen, array_compare(a, b))
 static inline int bpchar_order(struct varlen a, struct varlen b) { return varlen_compare(bpchar_trim(a), bpchar_trim(b)); }
-/* Blanks at the end don't count: what the longer one has more of must be blanks. */
-static inline bool bpchar_same(struct varlen a, struct varlen b)
-{
-    uint32_t shorter = a.length < b.length ? a.length : b.length;
-    if (shorter && (*a.bytes != *b.bytes || memcmp(a.bytes, b.bytes, shorter) != 0))
-        return false;
-    const struct varlen longer = a.length > b.length ? a : b;
-    for (uint32_t i = shorter; i < longer.length; i++)
-        if (longer.bytes[i] != ' ')
-            return false;
-    return true;
-}
-KERNEL2(k_bpchareq, struct varlen, struct varlen, uint8_t, r = bpchar_same(a, b))
-KERNEL2(k_bpcharne, struct varlen, struct varlen, uint8_t, r = !bpchar_same(a, b))
+/* One of the texts is mostly a constant: its word is made once. */
+#define SAME_TEXTS(NAME, PADDED, WANTED) \
+    enum status k_##NAME(struct kernel_call *c) \
+    { \
+        uint8_t *out = c->out->values; \
+        const size_t ma = VECTOR_MASK(&c->args[0]), mb = VECTOR_MASK(&c->args[1]); \
+        const struct varlen *as = c->args[0].values, *bs = c->args[1].values; \
+        const uint64_t word = c->count && !mb ? text_word(bs[0], PADDED ? ' ' : 0) : 0; \
+        for (KERNEL_ROWS(c, i)) { \
+            if (c->out->nulls[i]) \
+                continue; \
+            const struct varlen a = as[i & ma], b = bs[i & mb]; \
+            out[i] = (mb ? text_same(a, b, PADDED) : text_word(a, PADDED ? ' ' : 0) == word && text_same_behind_word(a, b, PADDED)) == WANTED; \
+        } \
+        return STATUS_OK; \
+    }
+SAME_TEXTS(bpchareq, true, true)
+SAME_TEXTS(bpcharne, true, false)
+SAME_TEXTS(texteq, false, true)
+SAME_TEXTS(textne, false, false)
 UNEQUAL(bpchar, struct varlen, bpchar_order(a, b))
 ORDERED(bytea, struct varlen, varlen_compare(a, b))
 
 static inline bool same_bytes(struct varlen a, struct varlen b) { return a.length == b.length && !memcmp(a.bytes, b.bytes, a.length); }
-#define TEXTS(P, EQ, NE, LT, LE, GT, GE) \
-    KERNEL2(k_##EQ, struct varlen, struct varlen, uint8_t, r = same_bytes(a, b)) KERNEL2(k_##NE, struct varlen, struct varlen, uint8_t, r = !same_bytes(a, b)) \
+#define TEXTS(P, LT, LE, GT, GE) \
     KERNEL2(k_##LT, struct varlen, struct varlen, uint8_t, r = varlen_compare(a, b) < 0) KERNEL2(k_##LE, struct varlen, struct varlen, uint8_t, r = varlen_compare(a, b) < !PLANT(TEXT_NOT_EQUAL)) \
     KERNEL2(k_##GT, struct varlen, struct varlen, uint8_t, r = varlen_compare(a, b) > 0) KERNEL2(k_##GE, struct varlen, struct varlen, uint8_t, r = varlen_compare(a, b) >= 0)
-TEXTS(text, texteq, textne, text_lt, text_le, text_gt, text_ge)
+TEXTS(text, text_lt, text_le, text_gt, text_ge)
 
 /* date against timestamp and timestamptz; timestamp against timestamptz (in the session's zone). */
 static int64_t date_us(int32_t d)

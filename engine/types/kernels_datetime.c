@@ -260,7 +260,7 @@ KERNEL2(k_timestamptz_izone, IV, TS, TS, CHECK_ROW(at_interval(a, b, false, &r))
 enum field { F_NONE, F_MICROSECONDS, F_MILLISECONDS, F_SECOND, F_MINUTE, F_HOUR, F_DAY, F_WEEK, F_MONTH, F_QUARTER, F_YEAR, F_DECADE, F_CENTURY, F_MILLENNIUM,
              F_EPOCH, F_DOW, F_ISODOW, F_DOY, F_ISOYEAR, F_JULIAN, F_TIMEZONE, F_TIMEZONE_HOUR, F_TIMEZONE_MINUTE };
 
-static enum field field_find(TEXT name)
+static enum field field_search(TEXT name)
 {
     static const struct { const char *name; enum field field; } fields[] = {
         {"microseconds", F_MICROSECONDS}, {"microsecond", F_MICROSECONDS}, {"us", F_MICROSECONDS}, {"usec", F_MICROSECONDS}, {"usecs", F_MICROSECONDS},
@@ -276,6 +276,21 @@ static enum field field_find(TEXT name)
         if (strlen(fields[i].name) == name.length && !strncasecmp(fields[i].name, (const char *)name.bytes, name.length))
             return fields[i].field;
     return F_NONE;
+}
+
+/* Every row of a column asks for the same one. */
+static enum field field_find(TEXT name)
+{
+    static _Thread_local struct { char name[16]; uint32_t length; enum field field; } last;
+    if (name.length != last.length || memcmp(name.bytes, last.name, name.length) != 0) {
+        enum field found = field_search(name);
+        if (name.length > sizeof last.name)
+            return found;
+        memcpy(last.name, name.bytes, name.length);
+        last.length = name.length;
+        last.field = found;
+    }
+    return last.field;
 }
 
 static enum status bad_unit(TEXT name, uint32_t type, bool known)

@@ -66,6 +66,11 @@ size_t utf8_clip(const uint8_t *p, size_t bytes, size_t most)
 
 struct varlen bpchar_trim(struct varlen v)
 {
+    for (uint64_t word; v.length >= 8; v.length -= 8) {
+        memcpy(&word, v.bytes + v.length - 8, 8);
+        if (word != UINT64_C(0x2020202020202020))
+            break;
+    }
     while (v.length && v.bytes[v.length - 1] == ' ')
         v.length--;
     return v;

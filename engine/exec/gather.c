@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include "base/latch.h"
 #include "base/mutant.h"
+#include "base/step.h"
 #include "engine/exec/gather.h"
 
 #ifndef WINDOW
@@ -569,6 +570,9 @@ static enum status box_await(struct exchange *x, uint64_t grain, struct box **ou
     return status;
 }
 
+/* Somebody steps through the table, and wants to see its workers stand there, too. */
+static bool stepped(const struct exchange *x) { return step_watches(x->source->plan->table->heap.file); }
+
 /* What the leader reads itself goes on as it comes. The chain of locals ends here: grains end for nobody above. */
 struct forward { struct local local; struct local *leader; };
 static enum status forward_take(struct local *local, const struct batch *batch) { return local_push(((struct forward *)local)->leader, batch); }
@@ -650,9 +654,9 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
     struct local leader = { .op = top, .worker = &top->run->leader, .take = pass_on, .next = next };
     exchange_open(x, top, workers);
     x->boxes = arena_array(top->run->arena, struct box, WINDOW);
-    struct hand *mine = START_US ? arena_new(top->run->arena, struct hand) : NULL;
+    struct hand *mine = START_US && !stepped(x) ? arena_new(top->run->arena, struct hand) : NULL;
     uint64_t first = 0;
-    seq_scan_share(x->source, 0, workers, START_US ? UINT64_MAX : WINDOW);
+    seq_scan_share(x->source, 0, workers, mine ? UINT64_MAX : WINDOW);
     if (mine)
         status = begin_alone(x, &leader, mine, &first);
     if (!status && !seq_scan_done(x->source)) {
@@ -694,6 +698,8 @@ static enum status work_together(struct exchange *x)
     mine->worker.leads = true;
     x->send_at_us = now_us() + START_US;
     atomic_store_explicit(&x->out, 1, memory_order_relaxed);
+    if (stepped(x))
+        send_others(x);
     hand_run(&mine->task);
     enum status status = wait_home(x);
     if (!status && x->failed_grain != UINT64_MAX)

@@ -47,6 +47,20 @@ static uint32_t state_offset(uint32_t *bytes, uint32_t state_bytes)
     return at;
 }
 
+/* An earlier call whose state says all that this one's would. */
+static const struct call *find_shared(const struct aggregate_node *n, const struct call *c)
+{
+    const struct aggregate_item *x = c->item;
+    for (const struct call *o = n->calls; o < c; o++) {
+        const struct aggregate_item *y = o->item;
+        if (o->aggregate->update == c->aggregate->update && o->aggregate->combine == c->aggregate->combine && o->aggregate->state_bytes == c->aggregate->state_bytes &&
+            x->arg_count == 1 && y->arg_count == 1 && x->args[0]->kind == SCALAR_COLUMN && y->args[0]->kind == SCALAR_COLUMN && x->args[0]->column == y->args[0]->column &&
+            !x->filter && !y->filter && !x->distinct && !y->distinct && !x->sort_count && !y->sort_count && x->data == y->data)
+            return o;
+    }
+    return NULL;
+}
+
 /* One aggregate of the plan: how it is done, where its state lies. Its arguments join the program's expressions, or, with a FILTER, get
  * programs of their own. */
 static enum status call_open(struct aggregate_node *n, struct call *c, const struct aggregate_item *item, bool wide, struct scalar **exprs)
@@ -65,6 +79,13 @@ static enum status call_open(struct aggregate_node *n, struct call *c, const str
     n->in_order |= c->sorted || (wide && hangs_on_order(item) && !c->distinct);
     n->has_distinct |= c->distinct;
     n->has_sorted |= c->sorted;
+    const struct call *same = find_shared(n, c);
+    if (same) {
+        c->shared = true;
+        c->first_arg = same->first_arg;
+        c->offset = same->offset;
+        return STATUS_OK;
+    }
     if (item->filter) {                  /* arguments only of the rows that pass */
         n->keeps_input = true;
         status = program_compile_filter(arena, item->filter, &c->filter);
@@ -121,7 +142,7 @@ static enum status aggregate_open(struct exec_node *op)
     for (uint16_t a = 0; a < plan->aggregate_count && !status; a++) {
         struct call *c = &n->calls[a];
         status = call_open(n, c, &plan->aggregates[a], wide, exprs);
-        if (c->ordered) {
+        if (c->ordered && !c->shared) {
             ordered[n->folder.count] = c->aggregate;
             offsets[n->folder.count++] = c->offset;
         }

@@ -40,7 +40,7 @@ static enum status group_join(struct aggregate_node *n, struct arena *arena, str
 {
     for (uint16_t a = 0; a < n->call_count; a++) {
         struct call *c = &n->calls[a];
-        if (c->ordered)
+        if (c->ordered || c->shared)
             continue;
         enum status status = c->aggregate->combine(into->states + c->offset, from->states + c->offset, arena);
         if (status)

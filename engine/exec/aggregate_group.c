@@ -302,7 +302,8 @@ static enum status take_set(struct aggregate_local *l, uint16_t set, const struc
                 __builtin_prefetch(t->states + (size_t)l->groups[rows ? rows[k] : k] * n->exact_bytes, 1);
     }
     for (uint16_t a = 0; a < n->call_count && !status && count; a++)
-        status = call_update(l, a, set, batch, rows, count);
+        if (!n->calls[a].shared)
+            status = call_update(l, a, set, batch, rows, count);
     if (!status && plan->group_count && !t->spilling && !l->never_spill && row_table_bytes(&t->rows) + l->state_bytes > l->limit_bytes && (l->alone || !n->has_distinct))
         aggregate_spill_begin(l, set);
     return status;

@@ -28,6 +28,7 @@ struct call {                            /* one aggregate of the node */
     uint16_t first_arg;                  /* among the program's outputs, when there is no FILTER */
     uint32_t offset;                     /* of its state: among the exact ones, or among the ordered ones */
     bool ordered, distinct, sorted;
+    bool shared;                         /* an earlier call keeps the very same state, and updates it: sum(x), avg(x) */
     struct program *filter, *args;
 };
 struct aggregate_node {

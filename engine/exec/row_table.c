@@ -92,7 +92,9 @@ static void words_load(struct keys_batch *b)
 
 static inline void copy_short(uint8_t *to, const uint8_t *from, uint32_t n)
 {
-    if (n >= 8) {
+    if (n == 1) {
+        to[0] = from[0];
+    } else if (n >= 8) {
         memcpy(to, from, 8);
         memcpy(to + n - 8, from + n - 8, 8);
     } else if (n >= 4) {

@@ -227,6 +227,12 @@ static void any_read(const struct any_sum *s, struct numeric *out)
 static void any_add(struct any_sum *s, const struct numeric *n, struct arena *arena)
 {
     struct numeric now, sum;
+    __int128 small;
+    if (!s->big && !n->big && (n->scale == s->scale || (s->small == 0 && n->scale > s->scale)) && !__builtin_add_overflow(s->small, n->small, &small)) {
+        s->small = small;                /* nearly always */
+        s->scale = n->scale;
+        return;
+    }
     if (!s->big && !n->big && s->scale == n->scale && !__builtin_add_overflow(s->small, n->small, &sum.small)) {
         s->small = sum.small;
         return;

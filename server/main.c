@@ -3,6 +3,7 @@
 #include "server/server.h"
 #include "server/settings.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,10 +18,22 @@ static int fail(void)
     return 1;
 }
 
+/* What a statement frees is the next one's. Left alone, the C library gives large pieces back to the system, and a hash table or a sort of some
+ * ten megabytes then spends a tenth to a fourth of its time on page faults. */
+static void memory_keep(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     struct server_settings settings;
     struct engine *engine;
+
+    memory_keep();
 
     if (server_settings_read(argc, argv, &settings)) {
         fail();

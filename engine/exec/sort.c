@@ -11,13 +11,19 @@
  * 1. Equal keys stay in the order (grain, row) of the input: the row's number is the lowest part of its word, and between
  *    parts grains decide, of which each belongs to one worker.
  * 2. When rows and words outgrow work_mem they are written out in order, as a run; runs and what is in memory are merged
- *    at the end. Where the runs begin shows in no answer. */
+ *    at the end. Where that is foreseen, rows are kept in segments of a quarter of work_mem, and the oldest one is written when all are full:
+ *    so what goes to disk is little more than what there is no room for. Where runs and segments begin shows in no answer. */
 #include <stdlib.h>
 #include "engine/exec/sort.h"
 
+#define SEGMENTS 4
+#define SEGMENTS_FROM (4u << 20)         /* bytes of work_mem; below, runs would be short */
+
 struct sort_local {
     struct local local;
-    struct sort_part part;
+    struct sort_part *segments[SEGMENTS]; uint16_t segment_count, segments_most;      /* in memory, the last one is being filled */
+    uint64_t segment_bytes;
+    struct sort_part spilled;            /* only its file and runs: earlier segments */
     struct text_buffer scratch;
 };
 
@@ -202,33 +208,59 @@ void sort_part_sort(struct sort_part *part, const struct sort_layout *key)
 
 /* ---- the sink ---- */
 
+static struct arena *local_arena(const struct sort_local *l)
+{
+    return l->local.worker->number ? l->local.worker->arena : l->local.op->again;
+}
+
+static void segment_open(struct sort_local *l)
+{
+    struct sort_part *part = arena_new(local_arena(l), struct sort_part);
+    part->arena = arena_open(local_arena(l), "sort");
+    sort_part_open(part, l->local.op);
+    l->segments[l->segment_count++] = part;
+}
+
 static enum status sort_local(struct local *local)
 {
     struct sort_local *l = (struct sort_local *)local;
-    struct arena *parent = local->worker->number ? local->worker->arena : local->op->again;
-    l->part.arena = arena_open(parent, "sort");
-    text_buffer_open(&l->scratch, parent);
-    sort_part_open(&l->part, local->op);
+    const struct plan *input = local->op->plan->left;
+    uint64_t memory = (uint64_t)local->worker->run->work_mem;
+    double workers = local->op->plan->workers_planned > 1 ? local->op->plan->workers_planned : 1;
+    bool too_much = input->rows / workers * (input->width + 2 * sizeof(sort_word)) > (double)memory;
+    l->segments_most = too_much && memory >= SEGMENTS_FROM ? SEGMENTS : 1;
+    l->segment_bytes = memory / l->segments_most;
+    text_buffer_open(&l->scratch, local_arena(l));
+    segment_open(l);
     return STATUS_OK;
 }
 
-/* What is kept becomes a run. */
-static enum status spill(struct sort_local *l)
+static void segment_sort(struct sort_local *l, struct sort_part *part)
 {
-    struct exec_node *op = l->local.op;
-    struct sort_node *n = (struct sort_node *)op;
-    sort_part_sort(&l->part, &n->key);
-    sort_part_columns(&l->part);
-    enum status status = sort_write_run(n, &l->part, l->local.worker);
-    arena_reset(l->part.arena);
-    sort_part_open(&l->part, op);
+    sort_part_sort(part, &((struct sort_node *)l->local.op)->key);
+    sort_part_columns(part);
+}
+
+/* The oldest segment becomes a run. */
+static enum status spill_oldest(struct sort_local *l)
+{
+    struct sort_part *part = l->segments[0], *runs = &l->spilled;
+    segment_sort(l, part);
+    part->file = runs->file;
+    part->runs = runs->runs;
+    part->run_count = runs->run_count;
+    enum status status = sort_write_run((struct sort_node *)l->local.op, part, l->local.worker);
+    *runs = (struct sort_part){ .file = part->file, .runs = part->runs, .run_count = part->run_count };
+    arena_close(part->arena);
+    l->segment_count--;
+    memmove(l->segments, l->segments + 1, l->segment_count * sizeof l->segments[0]);
     return status;
 }
 
 static enum status sort_take(struct local *local, const struct batch *batch)
 {
     struct sort_local *l = (struct sort_local *)local;
-    struct sort_part *part = &l->part;
+    struct sort_part *part = l->segments[l->segment_count - 1];
     const struct sort_node *n = (const struct sort_node *)local->op;
     const row_pos *positions = batch->all_selected ? NULL : batch->selection;
     uint16_t count = batch->selected_count;
@@ -236,24 +268,33 @@ static enum status sort_take(struct local *local, const struct batch *batch)
     sort_key_words(&n->key, batch->columns, positions, count, (uint32_t)part->rows.count, &l->scratch, words);
     part->count += count;
     rows_append_some(&part->rows, batch, positions, count);
-    if (part->rows.bytes + part->count * sizeof *part->words > (uint64_t)local->worker->run->work_mem || part->rows.count > UINT32_MAX / 2)
-        return spill(l);
-    return STATUS_OK;
+    if (part->rows.bytes + part->count * sizeof *part->words <= l->segment_bytes && part->rows.count <= UINT32_MAX / 2)
+        return STATUS_OK;
+    enum status status = l->segment_count == l->segments_most ? spill_oldest(l) : STATUS_OK;
+    segment_open(l);
+    return status;
 }
 
 static enum status sort_done(struct local *local)
 {
     struct sort_local *l = (struct sort_local *)local;
-    sort_part_sort(&l->part, &((struct sort_node *)local->op)->key);
-    sort_part_columns(&l->part);
+    for (uint16_t i = 0; i < l->segment_count; i++)
+        segment_sort(l, l->segments[i]);
     return STATUS_OK;
 }
 
 static enum status sort_combine(struct exec_node *op, struct local *local)
 {
     struct sort_node *n = (struct sort_node *)op;
-    n->parts = arena_grow(op->again, n->parts, n->part_count * sizeof *n->parts, (n->part_count + 1u) * sizeof *n->parts);
-    n->parts[n->part_count++] = &((struct sort_local *)local)->part;
+    struct sort_local *l = (struct sort_local *)local;
+    l->segments[0]->file = l->spilled.file;
+    l->segments[0]->runs = l->spilled.runs;
+    l->segments[0]->run_count = l->spilled.run_count;
+    n->parts = arena_grow(op->again, n->parts, n->part_count * sizeof *n->parts, (n->part_count + (size_t)l->segment_count) * sizeof *n->parts);
+    for (uint16_t i = 0; i < l->segment_count; i++) {
+        l->segments[i]->number = n->part_count;
+        n->parts[n->part_count++] = l->segments[i];
+    }
     return STATUS_OK;
 }
 

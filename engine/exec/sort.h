@@ -8,14 +8,15 @@
 struct sort_node {
     struct exec_node op;
     struct sort_layout key;
-    struct sort_part **parts; uint16_t part_count;           /* one of each worker; the leader's alone in a serial run */
+    struct sort_part **parts; uint16_t part_count;           /* of all workers, those of a worker in the order of their rows */
     struct sql_type *spill_types;        /* the columns, then what runs have beside them: see spilled_key in sort_merge.c */
     uint64_t skip, keep;                 /* of the rows in order: [skip, keep) are wanted; keep UINT64_MAX: all */
 };
 
-/* Rows of one worker, in the order in which they came, and a word for each: sorted once the input is over. */
+/* Rows of one worker, in the order in which they came, and a word for each: sorted once it is full, or the input is over. */
 struct sort_part {
     struct rows rows;
+    uint16_t number;                     /* of equal keys of one grain those in the part with the lower number came first */
     sort_word *words; uint32_t count, capacity;
     struct grain_start { uint64_t grain; uint32_t row; } *starts; uint32_t start_count, start_capacity;
     struct arena *arena;                 /* of all that */

@@ -26,7 +26,10 @@ static bool before(const struct merge *m, const struct sort_part *p, sort_word a
     int order = sort_key_compare_rest(m->key, a, row_columns(p, i), rows_at(i), row_columns(q, j), rows_at(j));
     if (order)
         return order < 0;
-    return p == q ? i < j : sort_part_grain(p, i) < sort_part_grain(q, j);
+    if (p == q)
+        return i < j;
+    uint64_t grain = sort_part_grain(p, i), other = sort_part_grain(q, j);
+    return grain != other ? grain < other : p->number < q->number;
 }
 
 /* How many rows of q come before that one. */
@@ -301,7 +304,7 @@ enum status sort_emit(struct local *local)
         return STATUS_OK;
     if (wanted < to - from)
         to = from + wanted;
-    if (n->part_count > 1 && to - from > 2 * PIECE_ROWS && local->worker->run->settings->max_parallel_workers_per_gather > 1 && workers_available())
+    if (n->part_count > 1 && to - from > 2 * PIECE_ROWS && local->worker->run->nesting == 0 && local->worker->run->settings->max_parallel_workers_per_gather > 1 && workers_available())
         return emit_parallel(local, &m, from, to);
     return emit_serial(local, &m, from, to);
 }

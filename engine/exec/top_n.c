@@ -135,6 +135,7 @@ static enum status top_combine(struct exec_node *op, struct local *local)
 {
     struct sort_node *n = (struct sort_node *)op;
     n->parts = arena_grow(op->again, n->parts, n->part_count * sizeof *n->parts, (n->part_count + 1u) * sizeof *n->parts);
+    ((struct top_local *)local)->part.number = n->part_count;
     n->parts[n->part_count++] = &((struct top_local *)local)->part;
     return STATUS_OK;
 }

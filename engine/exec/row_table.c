@@ -107,45 +107,98 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, uint32_t n)
     }
 }
 
-/* A packed key: a byte of null bits, then each key's bytes; a text's length first, without the blanks that bpchar doesn't look at. */
-static void pack_keys(const struct row_table *t, struct keys_batch *b)
+/* One column's bytes at the same place in every key. */
+#define PLACE_FIXED(type)                                                                                                  \
+    for (size_t k = 0; k < b->count; k++)                                                                                 \
+        memcpy(room[k] + at, (const type *)v->values + (b->positions ? b->positions[k] : k), sizeof(type))
+
+static void place_fixed(const struct keys_batch *b, const struct vector *v, uint8_t (*room)[16], uint8_t at)
 {
-    uint8_t room[BATCH_MAX][16];
-    memset(room, 0, b->count * sizeof *room);
-    memset(b->lengths, 1, b->count);
-    for (uint16_t c = 0; c < t->keys.column_count; c++) {
-        const struct vector *v = &b->batch->columns[c];
-        struct sql_type type = t->keys.types[c];
-        uint8_t width = type.width;
-        for (size_t k = 0; k < b->count; k++) {
-            size_t i = vector_at(v, b->positions ? b->positions[k] : k);
-            uint8_t at = b->lengths[k];
-            bool null = v->nulls && v->nulls[i];
-            if (null && at < 16)
-                room[k][0] |= (uint8_t)(1 << c);
-            if (width != WIDTH_VARLEN) {
-                if (at + width > 16) {
-                    b->lengths[k] = TOO_LONG;
-                    continue;
-                }
-                if (!null)
-                    memcpy(room[k] + at, (const uint8_t *)v->values + i * width, width);
-                b->lengths[k] = (uint8_t)(at + width);
-                continue;
-            }
-            struct varlen text = null ? (struct varlen){0} : ((const struct varlen *)v->values)[i];
-            if (type.oid == OID_BPCHAR)
-                while (text.length && text.bytes[text.length - 1] == ' ')
-                    text.length--;
-            if (at + 1u + text.length > 16) {
+    switch (v->width) {
+    case 1: PLACE_FIXED(uint8_t); break;
+    case 2: PLACE_FIXED(uint16_t); break;
+    case 4: PLACE_FIXED(uint32_t); break;
+    default: PLACE_FIXED(uint64_t); break;
+    }
+}
+
+/* The same for texts, if all of them are one byte. */
+static bool place_letters(const struct keys_batch *b, const struct vector *v, bool padded, uint8_t (*room)[16], uint8_t at)
+{
+    const struct varlen *texts = v->values;
+    for (size_t k = 0; k < b->count; k++) {
+        const struct varlen *text = &texts[b->positions ? b->positions[k] : k];
+        if (text->length != 1 || (padded && text->bytes[0] == ' '))
+            return false;
+    }
+    for (size_t k = 0; k < b->count; k++) {
+        room[k][at] = 1;
+        room[k][at + 1] = texts[b->positions ? b->positions[k] : k].bytes[0];
+    }
+    return true;
+}
+
+static void pack_column(struct keys_batch *b, const struct vector *v, struct sql_type type, uint16_t c, uint8_t (*room)[16])
+{
+    uint8_t width = type.width;
+    for (size_t k = 0; k < b->count; k++) {
+        size_t i = vector_at(v, b->positions ? b->positions[k] : k);
+        uint8_t at = b->lengths[k];
+        bool null = v->nulls && v->nulls[i];
+        if (null && at < 16)
+            room[k][0] |= (uint8_t)(1 << c);
+        if (width != WIDTH_VARLEN) {
+            if (at + width > 16) {
                 b->lengths[k] = TOO_LONG;
                 continue;
             }
-            room[k][at] = (uint8_t)text.length;
-            copy_short(room[k] + at + 1, text.bytes, text.length);
-            b->lengths[k] = (uint8_t)(at + 1 + text.length);
+            if (!null)
+                memcpy(room[k] + at, (const uint8_t *)v->values + i * width, width);
+            b->lengths[k] = (uint8_t)(at + width);
+            continue;
         }
+        struct varlen text = null ? (struct varlen){0} : ((const struct varlen *)v->values)[i];
+        if (type.oid == OID_BPCHAR)
+            while (text.length && text.bytes[text.length - 1] == ' ')
+                text.length--;
+        if (at + 1u + text.length > 16) {
+            b->lengths[k] = TOO_LONG;
+            continue;
+        }
+        room[k][at] = (uint8_t)text.length;
+        copy_short(room[k] + at + 1, text.bytes, text.length);
+        b->lengths[k] = (uint8_t)(at + 1 + text.length);
     }
+}
+
+/* A packed key: a byte of null bits, then each key's bytes; a text's length first, without the blanks that bpchar doesn't look at. As long as
+ * all keys are of one length, a column's place is known before its loop. */
+static void pack_keys(const struct row_table *t, struct keys_batch *b)
+{
+    uint8_t room[BATCH_MAX][16], at = 1;
+    bool one_length = true;
+    memset(room, 0, b->count * sizeof *room);
+    for (uint16_t c = 0; c < t->keys.column_count; c++) {
+        const struct vector *v = &b->batch->columns[c];
+        struct sql_type type = t->keys.types[c];
+        if (one_length && !v->nulls && !v->constant) {
+            if (type.width != WIDTH_VARLEN && at + type.width <= 16) {
+                place_fixed(b, v, room, at);
+                at = (uint8_t)(at + type.width);
+                continue;
+            }
+            if (type.width == WIDTH_VARLEN && at + 2 <= 16 && place_letters(b, v, type.oid == OID_BPCHAR, room, at)) {
+                at = (uint8_t)(at + 2);
+                continue;
+            }
+        }
+        if (one_length)
+            memset(b->lengths, at, b->count);
+        one_length = false;
+        pack_column(b, v, type, c, room);
+    }
+    if (one_length)
+        memset(b->lengths, at, b->count);
     bool any_long = false;
     for (size_t k = 0; k < b->count; k++) {
         memcpy(&b->words[k], room[k], 8);

@@ -95,21 +95,21 @@ Test(exec_rows, distinct_rows_are_numbered_in_the_order_they_came)
 
 /* Keys number 0 .. DOMAIN - 1 of every kind that a table finds in its own way; equal keys don't always have equal bytes. */
 #define DOMAIN 40000
-enum kind { CLOSE, SPARSE, ENDS, SPREAD, SHORT_TEXT, MIXED_TEXT, PAIR, PADDED, FLOATS, KINDS };
+enum kind { CLOSE, SPARSE, ENDS, SPREAD, SHORT_TEXT, MIXED_TEXT, PAIR, PADDED, LETTERS, FLOATS, KINDS };
 static const char *const kind_names[KINDS] = { "integers that lie close", "far apart", "at both ends", "spread, but dense once there are many", "short texts", "short and long texts",
-                                               "an integer and a text, either null", "padded texts", "floats" };
+                                               "an integer and a text, either null", "padded texts", "an integer and a letter", "floats" };
 
 static uint16_t key_types(enum kind kind, struct sql_type *types)
 {
-    types[0] = type_make(kind == CLOSE || kind == PAIR ? OID_INT4 : kind < SHORT_TEXT ? OID_INT8 : kind == PADDED ? OID_BPCHAR : kind == FLOATS ? OID_FLOAT8 : OID_TEXT, -1);
-    types[1] = type_make(OID_TEXT, -1);
-    return kind == PAIR ? 2 : 1;
+    types[0] = type_make(kind == CLOSE || kind == PAIR || kind == LETTERS ? OID_INT4 : kind < SHORT_TEXT ? OID_INT8 : kind == PADDED ? OID_BPCHAR : kind == FLOATS ? OID_FLOAT8 : OID_TEXT, -1);
+    types[1] = type_make(kind == LETTERS ? OID_BPCHAR : OID_TEXT, -1);
+    return kind == PAIR || kind == LETTERS ? 2 : 1;
 }
 
 static void key_put(enum kind kind, int n, uint64_t random, struct vector *columns, size_t at, char (*bytes)[48])
 {
     int64_t *longs = columns[0].values;
-    struct varlen *text = &((struct varlen *)(kind == PAIR ? columns[1].values : columns[0].values))[at];
+    struct varlen *text = &((struct varlen *)(kind == PAIR || kind == LETTERS ? columns[1].values : columns[0].values))[at];
     columns[0].nulls[at] = columns[1].nulls[at] = 0;
     switch (kind) {
     case CLOSE:  ((int32_t *)columns[0].values)[at] = n - DOMAIN / 2; break;
@@ -120,6 +120,10 @@ static void key_put(enum kind kind, int n, uint64_t random, struct vector *colum
     case SHORT_TEXT: snprintf(bytes[at], sizeof *bytes, "%d", n); break;
     case MIXED_TEXT: snprintf(bytes[at], sizeof *bytes, n % 3 ? "%d" : "a key that is too long to be packed %d", n); break;
     case PADDED: snprintf(bytes[at], sizeof *bytes, "%d%.*s", n, (int)(random % 12), "            "); break;
+    case LETTERS: /* a batch has letters only, or a blank among them */
+        ((int32_t *)columns[0].values)[at] = n / 4;
+        snprintf(bytes[at], sizeof *bytes, "%c", n % 4 == 3 && n < 40 ? ' ' : 'a' + n % 4);
+        break;
     default:
         ((int32_t *)columns[0].values)[at] = n / 2;
         columns[0].nulls[at] = n < 2;    /* (null, ''), (null, null) */
@@ -158,7 +162,10 @@ Test(exec_rows, every_kind_of_key_is_numbered_in_the_order_it_came)
                 rows[i] = (row_pos)i;
                 key_put(kind, keys[i], r >> 32, columns, (size_t)i, bytes);
             }
-            struct batch batch = { .columns = columns, .column_count = key_count, .row_count = 1000 };
+            struct vector given[2] = { columns[0], columns[1] };
+            if (kind == LETTERS)
+                given[0].nulls = given[1].nulls = NULL;
+            struct batch batch = { .columns = given, .column_count = key_count, .row_count = 1000 };
             row_table_find(&table, &batch, rows, 1000, NULL, entries);
             for (int i = 0; i < 1000; i++)
                 cr_assert_eq(entries[i], number[keys[i]], "%s: key %d is %u, found %u", kind_names[kind], keys[i], number[keys[i]], entries[i]);

@@ -6,7 +6,8 @@ build="gcc make libuv1-dev libgmp-dev libssl-dev libutf8proc-dev zlib1g-dev"
 optional=
 case "${1:-}" in
 run)   wanted="$build postgresql-client" ;;
-test)  wanted="$build postgresql-client postgresql libpq-dev libcriterion-dev libsqlite3-dev clang util-linux" ;;
+test)  wanted="$build postgresql-client postgresql libpq-dev libcriterion-dev libsqlite3-dev clang util-linux"
+       optional="python3-psycopg2 python3-psycopg libpostgresql-jdbc-java pgcli" ;;
 bench) wanted="$build postgresql-client postgresql libpq-dev libsqlite3-dev gnuplot-nox valgrind" ;;
 engines) wanted="$build libsqlite3-dev" optional="liblmdb-dev libdb5.3-dev libwiredtiger-dev" ;; # make bench-btree leaves out what cannot be had
 course) wanted="$build postgresql-client procps gnuplot-nox" ;;

@@ -4,6 +4,7 @@
  * live row with its key fails, and the heap row dies with the transaction. An update that changes no column an index hangs
  * on leaves the indexes alone if it stays on its page. */
 #include "engine/exec/write.h"
+#include "parser/parser.h"
 
 static void note_columns(const struct scalar *s, bool *columns)
 {
@@ -311,7 +312,7 @@ static enum status duplicate(struct table_writer *w, const struct index *index, 
     for (uint16_t k = 0; k < index->column_count; k++) {
         const struct index_column *column = &index->columns[k];
         const struct vector *v = column->column ? &rows->columns[column->column - 1] : &w->index_vectors[expr++];
-        text_buffer_printf(&names, "%s%s", k ? ", " : "", column->column ? w->table->columns[column->column - 1].name : column->expr_text ? column->expr_text : "");
+        text_buffer_printf(&names, "%s%s", k ? ", " : "", column->column ? quote_identifier(w->scratch, w->table->columns[column->column - 1].name) : column->expr_text ? column->expr_text : "");
         if (k)
             text_buffer_puts(&values, ", ");
         if (vector_null(v, i))

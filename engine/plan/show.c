@@ -31,7 +31,13 @@ static bool is_polymorphic(uint32_t oid)
 
 /* ---------------------------------------------------------------- constants */
 
-static void put_quoted(struct show *x, const char *text) { text_buffer_puts(x->out, quote_literal(x->p->arena, text)); }
+static void put_quoted(struct show *x, const char *text)
+{
+    text_buffer_putc(x->out, '\'');
+    for (; *text; text++)
+        text_buffer_printf(x->out, *text == '\'' ? "''" : "%c", *text);
+    text_buffer_putc(x->out, '\'');
+}
 
 /* A constant of that type, given as text: its value as the type writes it, with the type's name where the text alone does not say it. */
 static void put_constant(struct show *x, const char *text, size_t length, uint32_t oid)
@@ -78,6 +84,7 @@ static void put_literal(struct show *x, const struct expr *e)
     case LITERAL_NULL: text_buffer_puts(x->out, "NULL::text"); break;
     case LITERAL_BOOLEAN: text_buffer_puts(x->out, e->literal.boolean ? "true" : "false"); break;
     case LITERAL_STRING: put_constant(x, text, (size_t)e->literal.length, OID_TEXT); break;
+    case LITERAL_NUMERIC: put_constant(x, text, strlen(text), OID_NUMERIC); break;
     default: text_buffer_puts(x->out, deparse_expr(x->p->arena, e)); break;
     }
 }
@@ -166,10 +173,6 @@ void show_wanted(struct show *x, const struct expr *e, uint32_t want, enum show_
         show_under(x, e, parent);
         return;
     }
-    if (actual == OID_UNKNOWN && e->kind == EXPR_SUBQUERY) {
-        show_under(x, e, parent);
-        return;
-    }
     put_cast(x, e, type_make(want, -1));
 }
 
@@ -180,6 +183,20 @@ static void put_explicit_cast(struct show *x, const struct expr *e, enum show_pa
     if (type_name_resolve(x->p, e->cast.type, &type)) {
         error_clear();
         text_buffer_puts(x->out, deparse_expr(x->p->arena, e));
+        return;
+    }
+    if (is_string(operand) && type.oid == OID_INTERVAL && type.typmod >= 0) {         /* interval '1' day: the field is part of the reading */
+        struct value value;
+        struct vector v;
+        struct text_buffer shown;
+        text_buffer_open(&shown, x->p->arena);
+        if (!type_in(type, operand->literal.text, (size_t)operand->literal.length, x->p->arena, &value)) {
+            value_vector(type, &value, x->p->arena, &v);
+            type_out(type, &v, 0, &shown);
+        }
+        error_clear();
+        put_quoted(x, shown.bytes ? shown.bytes : operand->literal.text);
+        text_buffer_printf(x->out, "::%s", type_name_of(x, type));
         return;
     }
     if (is_string(operand) || is_null(operand)) {
@@ -211,7 +228,15 @@ static void put_explicit_cast(struct show *x, const struct expr *e, enum show_pa
 
 /* ---------------------------------------------------------------- columns */
 
-static const char *rel_alias(struct show *x, const struct scalar *s) { return s->kind == SCALAR_VAR && s->var.rel < x->p->rel_count ? x->p->rels[s->var.rel]->name : NULL; }
+const char *show_rel_name(const struct show *x, const struct rel *r)
+{
+    for (uint16_t i = 0; i < x->name_count; i++)
+        if (x->names[i].rel == r->id)
+            return x->names[i].name;
+    return r->name;
+}
+
+static const char *rel_alias(struct show *x, const struct scalar *s) { return s->kind == SCALAR_VAR && s->var.rel < x->p->rel_count ? show_rel_name(x, x->p->rels[s->var.rel]) : NULL; }
 
 static void put_column(struct show *x, const struct expr *e)
 {
@@ -222,7 +247,7 @@ static void put_column(struct show *x, const struct expr *e)
         text_buffer_puts(x->out, x->qualify ? deparse_expr(arena, e) : quote_identifier(arena, e->column.names[e->column.count - 1]));
         return;
     }
-    const char *alias = e->column.count > 1 ? e->column.names[e->column.count - 2] : rel_alias(x, s);
+    const char *alias = s->kind != SCALAR_VAR && e->column.count > 1 ? e->column.names[e->column.count - 2] : rel_alias(x, s);
     if (alias)
         text_buffer_printf(x->out, "%s.", quote_identifier(arena, alias));
     text_buffer_puts(x->out, quote_identifier(arena, e->column.names[e->column.count - 1]));
@@ -289,8 +314,58 @@ static void put_between(struct show *x, const struct expr *e, enum show_parent p
         show_under(x, &pair, parent);
 }
 
+/* The one type of x and the items of x IN (...). */
+static uint32_t list_type(struct show *x, const struct expr *left, const struct expr_list *list)
+{
+    struct scalar **all = arena_array(x->p->arena, struct scalar *, list->count + 1u);
+    struct sql_type type = {0};
+    enum status status = bind_node(x->p, x->scope, left, &all[0]);
+    for (int i = 0; !status && i < list->count; i++)
+        status = bind_node(x->p, x->scope, list->items[i], &all[i + 1]);
+    if (!status)
+        status = common_type(x->p, all, (uint32_t)list->count + 1, "IN", &type);
+    if (status)
+        error_clear();
+    return type.oid;
+}
+
+/* (a, b) = (1, 2): a pair of comparisons, all of which hold, or for <> any. */
+static void put_rows(struct show *x, const struct expr *left, const struct expr *right, bool negated, enum show_parent parent)
+{
+    int count = left->row.list.count;
+    struct expr *pairs = arena_array(x->p->arena, struct expr, count + 1u), **items = arena_array(x->p->arena, struct expr *, count + 1u);
+    for (int i = 0; i < count; i++) {
+        memset(&pairs[i], 0, sizeof pairs[i]);
+        pairs[i].kind = EXPR_OPERATOR;
+        pairs[i].op.name = negated ? "<>" : "=";
+        pairs[i].op.left = left->row.list.items[i];
+        pairs[i].op.right = right->row.list.items[i];
+        items[i] = &pairs[i];
+    }
+    struct expr all = {.kind = negated ? EXPR_OR : EXPR_AND, .list = {items, count}};
+    show_under(x, &all, parent);
+}
+static bool are_rows(const struct expr *left, const struct expr *right) { return left && left->kind == EXPR_ROW && right->kind == EXPR_ROW && left->row.list.count == right->row.list.count && left->row.list.count > 1; }
+
+static void put_rows_in(struct show *x, const struct expr *e, enum show_parent parent)
+{
+    bool opened = open_paren(x, &(struct expr){.kind = e->in.negated ? EXPR_AND : EXPR_OR}, parent);
+    for (int i = 0; i < e->in.list.count; i++) {
+        text_buffer_puts(x->out, !i ? "" : e->in.negated ? " AND " : " OR ");
+        put_rows(x, e->in.left, e->in.list.items[i], e->in.negated, e->in.negated ? UNDER_AND : UNDER_OR);
+    }
+    close_paren(x, opened);
+}
+
 static void put_in_list(struct show *x, const struct expr *e, enum show_parent parent)
 {
+    bool rows = e->in.left->kind == EXPR_ROW;
+    for (int i = 0; rows && i < e->in.list.count; i++)
+        rows = are_rows(e->in.left, e->in.list.items[i]);
+    if (rows && e->in.list.count > 1) {
+        put_rows_in(x, e, parent);
+        return;
+    }
     const char *name = e->in.negated ? "<>" : "=";
     if (e->in.list.count == 1) {
         struct expr one = {.kind = EXPR_OPERATOR, .op = {.name = (char *)name, .left = e->in.left, .right = e->in.list.items[0]}};
@@ -298,12 +373,8 @@ static void put_in_list(struct show *x, const struct expr *e, enum show_parent p
         return;
     }
     struct expr array = {.kind = EXPR_ARRAY, .list = e->in.list};
-    uint32_t left = typed(x, e->in.left), items = OID_UNKNOWN;
+    uint32_t left = typed(x, e->in.left), items = list_type(x, e->in.left, &e->in.list);
     bool opened = open_paren(x, e, parent), ambiguous;
-    for (int i = 0; i < e->in.list.count && items == OID_UNKNOWN; i++)
-        items = typed(x, e->in.list.items[i]);
-    if (items == OID_UNKNOWN)
-        items = left;
     const struct operator *o = find_operator(name, left, items, &ambiguous);
     show_wanted(x, e->in.left, o ? o->left : 0, UNDER_OPERATOR);
     text_buffer_printf(x->out, " %s (", e->in.negated ? "<> ALL" : "= ANY");
@@ -321,21 +392,39 @@ static void put_in_list(struct show *x, const struct expr *e, enum show_parent p
 static void put_like(struct show *x, const struct expr *e)
 {
     static const char *const names[2][2] = {{"~~", "!~~"}, {"~~*", "!~~*"}};
-    if (e->like.kind == LIKE_SIMILAR || e->like.escape) {
-        text_buffer_puts(x->out, deparse_expr(x->p->arena, e));
-        return;
-    }
-    put_binary(x, NULL, names[e->like.kind == LIKE_ILIKE][e->like.negated], e->like.left, e->like.pattern);
+    struct expr *arguments[2] = {e->like.pattern, e->like.escape};
+    struct expr call = {.kind = EXPR_FUNCTION, .function = {.name = e->like.kind == LIKE_SIMILAR ? "similar_to_escape" : "like_escape", .arguments = {arguments, e->like.escape ? 2 : 1}}};
+    const struct expr *pattern = e->like.kind == LIKE_SIMILAR || e->like.escape ? &call : e->like.pattern;
+    const char *name = e->like.kind == LIKE_SIMILAR ? e->like.negated ? "!~" : "~" : names[e->like.kind == LIKE_ILIKE][e->like.negated];
+    put_binary(x, NULL, name, e->like.left, pattern);
+}
+
+/* What stands left of a subquery: as the operator between them wants it. */
+static void put_before_select(struct show *x, const struct expr *left, const char *name, struct select *select)
+{
+    bool ambiguous;
+    struct expr value = {.kind = EXPR_SUBQUERY, .select = select};
+    const struct operator *o = left->kind == EXPR_ROW ? NULL : find_operator(name, typed(x, left), typed(x, &value), &ambiguous);
+    if (left->kind == EXPR_ROW)
+        text_buffer_puts(x->out, deparse_expr(x->p->arena, left));
+    else
+        show_wanted(x, left, o ? o->left : 0, UNDER_OPERATOR);
 }
 
 static void put_any(struct show *x, const struct expr *e)
 {
+    if (e->any.select) {
+        bool in = e->kind == EXPR_ANY && !strcmp(e->any.name, "=");
+        put_before_select(x, e->any.left, e->any.name, e->any.select);
+        text_buffer_printf(x->out, in ? " IN (" : e->kind == EXPR_ANY ? " %s ANY (" : " %s ALL (", e->any.name);
+        show_subselect(x, e->any.select);
+        text_buffer_putc(x->out, ')');
+        return;
+    }
     const char *word = e->kind == EXPR_ANY ? "ANY" : "ALL";
     show_under(x, e->any.left, UNDER_OPERATOR);
     text_buffer_printf(x->out, " %s %s (", e->any.name, word);
-    if (e->any.select)
-        show_subselect(x, e->any.select);
-    else if (is_string(e->any.array))
+    if (is_string(e->any.array))
         show_wanted(x, e->any.array, type_array_of(typed(x, e->any.left)), UNDER_NOTHING);
     else
         show_expr(x, e->any.array);
@@ -361,8 +450,17 @@ static void put_argument(struct show *x, const struct expr *e, const struct func
     show_wanted(x, e->function.arguments.items[i], f && f->arg_count ? f->arg_types[at] : 0, UNDER_CALL);
 }
 
+/* In the forms with words, casts that only types asked for aren't shown. */
+static void put_spoken(struct show *x, const struct expr *e, const struct function *f, int i)
+{
+    if (is_string(e->function.arguments.items[i]))
+        put_argument(x, e, f, i);
+    else
+        show_under(x, e->function.arguments.items[i], UNDER_CALL);
+}
+
 /* EXTRACT(year FROM x) and its kin. False: a plain call. */
-static bool put_sql_syntax(struct show *x, const struct expr *e, const struct function *f, enum show_parent parent)
+static bool put_sql_syntax(struct show *x, const struct expr *e, const struct function *f)
 {
     const char *name = e->function.name;
     int n = e->function.arguments.count;
@@ -375,29 +473,38 @@ static bool put_sql_syntax(struct show *x, const struct expr *e, const struct fu
     }
     if (!strcmp(name, "substring") && n >= 2) {
         text_buffer_puts(x->out, "SUBSTRING(");
-        put_argument(x, e, f, 0);
+        put_spoken(x, e, f, 0);
         text_buffer_puts(x->out, " FROM ");
-        put_argument(x, e, f, 1);
+        put_spoken(x, e, f, 1);
         text_buffer_puts(x->out, n > 2 ? " FOR " : "");
         if (n > 2)
-            put_argument(x, e, f, 2);
+            put_spoken(x, e, f, 2);
+        text_buffer_putc(x->out, ')');
+        return true;
+    }
+    if (!strcmp(name, "overlay") && n >= 3) {
+        static const char *const words[] = {"OVERLAY(", " PLACING ", " FROM ", " FOR "};
+        for (int i = 0; i < n && i < 4; i++) {
+            text_buffer_puts(x->out, words[i]);
+            put_spoken(x, e, f, i);
+        }
         text_buffer_putc(x->out, ')');
         return true;
     }
     if (!strcmp(name, "position") && n == 2) {
         text_buffer_puts(x->out, "POSITION((");
-        put_argument(x, e, f, 1);
+        put_spoken(x, e, f, 1);
         text_buffer_puts(x->out, ") IN (");
-        put_argument(x, e, f, 0);
+        put_spoken(x, e, f, 0);
         text_buffer_puts(x->out, "))");
         return true;
     }
     if (!strcmp(name, "timezone") && n == 2) {
-        bool opened = open_paren(x, &(struct expr){.kind = EXPR_OPERATOR}, parent);
-        put_argument(x, e, f, 1);
+        text_buffer_putc(x->out, '(');
+        put_spoken(x, e, f, 1);
         text_buffer_puts(x->out, " AT TIME ZONE ");
-        put_argument(x, e, f, 0);
-        close_paren(x, opened);
+        put_spoken(x, e, f, 0);
+        text_buffer_putc(x->out, ')');
         return true;
     }
     static const struct { const char *name, *side; } trims[] = {{"btrim", "BOTH"}, {"ltrim", "LEADING"}, {"rtrim", "TRAILING"}};
@@ -405,16 +512,16 @@ static bool put_sql_syntax(struct show *x, const struct expr *e, const struct fu
         if (!strcmp(trims[i].name, name)) {
             text_buffer_printf(x->out, "TRIM(%s ", trims[i].side);
             if (n > 1)
-                put_argument(x, e, f, 1), text_buffer_putc(x->out, ' ');
+                put_spoken(x, e, f, 1), text_buffer_putc(x->out, ' ');
             text_buffer_puts(x->out, "FROM ");
-            put_argument(x, e, f, 0);
+            put_spoken(x, e, f, 0);
             text_buffer_putc(x->out, ')');
             return true;
         }
     return false;
 }
 
-static void put_window(struct show *x, const struct window_definition *w)
+void show_window(struct show *x, const struct window_definition *w)
 {
     static const char *const modes[] = {[FRAME_RANGE] = "RANGE", [FRAME_ROWS] = "ROWS", [FRAME_GROUPS] = "GROUPS"};
     const char *space = "";
@@ -453,7 +560,7 @@ static void put_window(struct show *x, const struct window_definition *w)
     text_buffer_putc(x->out, ')');
 }
 
-static void put_function(struct show *x, const struct expr *e, enum show_parent parent)
+static void put_function(struct show *x, const struct expr *e)
 {
     struct arena *arena = x->p->arena;
     const struct function *f = function_of(x, e);
@@ -462,7 +569,7 @@ static void put_function(struct show *x, const struct expr *e, enum show_parent 
         text_buffer_puts(x->out, deparse_expr(arena, e));
         return;
     }
-    if (e->function.sql_syntax && put_sql_syntax(x, e, f, parent))
+    if (e->function.sql_syntax && put_sql_syntax(x, e, f))
         return;
     if (schema && strcmp(schema, "pg_catalog"))
         text_buffer_printf(x->out, "%s.", quote_identifier(arena, schema));
@@ -486,7 +593,7 @@ static void put_function(struct show *x, const struct expr *e, enum show_parent 
     }
     if (e->function.over) {
         text_buffer_puts(x->out, " OVER ");
-        put_window(x, e->function.over);
+        show_window(x, e->function.over);
     }
 }
 
@@ -538,6 +645,33 @@ static void put_named_list(struct show *x, const char *name, const struct expr *
 
 /* ---------------------------------------------------------------- all kinds */
 
+static void put_distinct(struct show *x, const struct expr *e)
+{
+    bool ambiguous;
+    const struct operator *o = find_operator("=", typed(x, e->distinct.left), typed(x, e->distinct.right), &ambiguous);
+    show_wanted(x, e->distinct.left, o ? o->left : 0, UNDER_OPERATOR);
+    text_buffer_puts(x->out, " IS DISTINCT FROM ");
+    show_wanted(x, e->distinct.right, o ? o->right : 0, UNDER_OPERATOR);
+}
+
+static void put_subscripts(struct show *x, const struct expr *e)
+{
+    bool opened = e->subscript.operand->kind != EXPR_COLUMN && e->subscript.operand->kind != EXPR_SUBSCRIPT;
+    text_buffer_puts(x->out, opened ? "(" : "");
+    show_expr(x, e->subscript.operand);
+    text_buffer_puts(x->out, opened ? ")" : "");
+    for (int i = 0; i < e->subscript.count; i++) {
+        const struct subscript *at = &e->subscript.items[i];
+        text_buffer_putc(x->out, '[');
+        if (at->lower)
+            show_expr(x, at->lower);
+        text_buffer_puts(x->out, at->is_slice ? ":" : "");
+        if (at->upper)
+            show_expr(x, at->upper);
+        text_buffer_putc(x->out, ']');
+    }
+}
+
 static void put_is(struct show *x, const struct expr *e)
 {
     static const char *const words[] = {[IS_NULL] = "NULL", [IS_NOT_NULL] = "NOT NULL", [IS_TRUE] = "TRUE", [IS_NOT_TRUE] = "NOT TRUE", [IS_FALSE] = "FALSE", [IS_NOT_FALSE] = "NOT FALSE",
@@ -555,8 +689,7 @@ static void put_operator_like(struct show *x, const struct expr *e)
     case EXPR_NOT: text_buffer_puts(x->out, "NOT "); show_under(x, e->unary.operand, UNDER_NOT); break;
     case EXPR_IS: put_is(x, e); break;
     case EXPR_DISTINCT:
-        text_buffer_puts(x->out, e->distinct.negated ? "NOT " : "");
-        put_binary(x, NULL, "=", e->distinct.left, e->distinct.right);
+        put_distinct(x, e);
         break;
     case EXPR_LIKE: put_like(x, e); break;
     case EXPR_ANY: case EXPR_ALL: put_any(x, e); break;
@@ -566,11 +699,10 @@ static void put_operator_like(struct show *x, const struct expr *e)
         text_buffer_putc(x->out, ')');
         break;
     case EXPR_IN:
-        text_buffer_puts(x->out, e->in.negated ? "NOT (" : "");
-        show_under(x, e->in.left, UNDER_OPERATOR);
+        put_before_select(x, e->in.left, "=", e->in.select);
         text_buffer_puts(x->out, " IN (");
         show_subselect(x, e->in.select);
-        text_buffer_puts(x->out, e->in.negated ? "))" : ")");
+        text_buffer_putc(x->out, ')');
         break;
     case EXPR_COLLATE:
         show_under(x, e->collate.operand, UNDER_OPERATOR);
@@ -596,10 +728,18 @@ void show_under(struct show *x, const struct expr *e, enum show_parent parent)
     case EXPR_GREATEST: put_named_list(x, "GREATEST", e); return;
     case EXPR_LEAST: put_named_list(x, "LEAST", e); return;
     case EXPR_NULLIF: put_named_list(x, "NULLIF", e); return;
-    case EXPR_FUNCTION: put_function(x, e, parent); return;
-    case EXPR_SUBQUERY:
-        text_buffer_putc(x->out, '(');
+    case EXPR_FUNCTION: put_function(x, e); return;
+    case EXPR_SUBQUERY: {
+        bool opened = x->pretty && (parent == UNDER_OPERATOR || parent == UNDER_TEST || parent == UNDER_CAST);
+        text_buffer_puts(x->out, opened ? "((" : "(");
         show_subselect(x, e->select);
+        text_buffer_puts(x->out, opened ? "))" : ")");
+        return;
+    }
+    case EXPR_SUBSCRIPT: put_subscripts(x, e); return;
+    case EXPR_GROUPING:
+        text_buffer_puts(x->out, "GROUPING(");
+        put_list(x, &e->list, 0);
         text_buffer_putc(x->out, ')');
         return;
     case EXPR_ARRAY_SUBQUERY:
@@ -625,13 +765,32 @@ void show_under(struct show *x, const struct expr *e, enum show_parent parent)
             return;
         }
         break;
-    case EXPR_PARAMETER: case EXPR_SUBSCRIPT: case EXPR_SQL_VALUE: case EXPR_GROUPING: case EXPR_GROUPING_SET: case EXPR_FIELD: case EXPR_DEFAULT: case EXPR_CURRENT_OF:
+    case EXPR_PARAMETER: case EXPR_SQL_VALUE: case EXPR_GROUPING_SET: case EXPR_FIELD: case EXPR_DEFAULT: case EXPR_CURRENT_OF:
         text_buffer_puts(x->out, deparse_expr(x->p->arena, e));
         return;
     default: break;
     }
     if (e->kind == EXPR_OPERATOR && !e->op.left && !strcmp(e->op.name, "-") && e->op.right->kind == EXPR_LITERAL && e->op.right->literal.kind != LITERAL_STRING) {
         text_buffer_puts(x->out, deparse_expr(x->p->arena, e));
+        return;
+    }
+    if ((e->kind == EXPR_ANY || e->kind == EXPR_ALL) && !e->any.select && e->any.array->kind == EXPR_ARRAY && e->any.array->list.count > 1 && !strcmp(e->any.name, e->kind == EXPR_ANY ? "=" : "<>") &&
+        e->any.array->list.items[0]->kind != EXPR_ARRAY) {    /* how the catalog keeps x IN (1, 2) */
+        struct expr in = {.kind = EXPR_IN, .in = {.negated = e->kind == EXPR_ALL, .left = e->any.left, .list = e->any.array->list}};
+        put_in_list(x, &in, parent);
+        return;
+    }
+    if (e->kind == EXPR_OPERATOR && are_rows(e->op.left, e->op.right) && (!strcmp(e->op.name, "=") || !strcmp(e->op.name, "<>"))) {
+        put_rows(x, e->op.left, e->op.right, e->op.name[0] == '<', parent);
+        return;
+    }
+    if ((e->kind == EXPR_IN && e->in.negated) || (e->kind == EXPR_DISTINCT && e->distinct.negated)) {
+        struct expr plain = *e, not = {.kind = EXPR_NOT, .unary = {&plain}};          /* NOT (a IN ...), NOT (a IS DISTINCT FROM b) */
+        if (e->kind == EXPR_IN)
+            plain.in.negated = false;
+        else
+            plain.distinct.negated = false;
+        show_under(x, &not, parent);
         return;
     }
     bool sublink = e->kind == EXPR_EXISTS || e->kind == EXPR_IN || ((e->kind == EXPR_ANY || e->kind == EXPR_ALL) && e->any.select);

@@ -15,6 +15,8 @@ struct show {
     struct text_buffer *out;
     bool pretty, indenting, qualify;     /* qualify: columns with their table's name */
     int  indent;
+    struct shown_name { uint16_t rel; const char *name; } *names;    /* relations that are not called by their alias */
+    uint16_t name_count, name_capacity;
 };
 
 struct sql_type show_type(struct show *, const struct expr *);
@@ -22,6 +24,9 @@ void show_expr(struct show *, const struct expr *);
 void show_under(struct show *, const struct expr *, enum show_parent);
 /* As a value of type want (oid; 0: whatever it is). */
 void show_wanted(struct show *, const struct expr *, uint32_t want, enum show_parent);
+/* What a relation is called in the text: t_1 where a query around has a t of its own. */
+const char *show_rel_name(const struct show *, const struct rel *);
+void show_window(struct show *, const struct window_definition *);
 char *show_function_name(struct arena *, const char *);
 /* show_query.c */
 void show_subselect(struct show *, const struct select *);

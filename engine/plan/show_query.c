@@ -160,8 +160,11 @@ static void put_grouping_set(struct show *x, const struct select *s, const struc
             return;
         text_buffer_putc(x->out, '(');
         for (int i = 0; i < e->grouping_set.list.count; i++) {
+            bool single = e->grouping_set.kind == GROUPING_SETS && e->grouping_set.list.items[i]->kind != EXPR_GROUPING_SET && e->grouping_set.list.items[i]->kind != EXPR_ROW;
             text_buffer_puts(x->out, i ? ", " : "");
+            text_buffer_puts(x->out, single ? "(" : "");
             put_grouping_set(x, s, e->grouping_set.list.items[i]);
+            text_buffer_puts(x->out, single ? ")" : "");
         }
         text_buffer_putc(x->out, ')');
         return;
@@ -171,6 +174,44 @@ static void put_grouping_set(struct show *x, const struct select *s, const struc
 }
 
 /* ---------------------------------------------------------------- FROM */
+
+static bool is_taken(const struct show *x, const struct scope *outer, const char *name)
+{
+    for (; outer; outer = outer->outer)
+        for (uint32_t i = 0; i < outer->space_count; i++)
+            if (outer->spaces[i]->alias && outer->spaces[i]->rel && !strcmp(show_rel_name(x, outer->spaces[i]->rel), name))
+                return true;
+    return false;
+}
+
+/* Names of the queries around are not used again. */
+static void choose_names(struct show *x, const struct scope *scope)
+{
+    for (uint32_t i = 0; i < scope->space_count; i++) {
+        const struct space *s = scope->spaces[i];
+        const char *name = s->alias;
+        if (!s->rel || !s->alias)
+            continue;
+        for (int n = 1; is_taken(x, scope->outer, name); n++)
+            name = arena_printf(x->p->arena, "%s_%d", s->alias, n);
+        if (name == s->alias)
+            continue;
+        if (x->name_count == x->name_capacity) {
+            uint16_t capacity = (uint16_t)(x->name_capacity * 2 + 8);
+            x->names = arena_grow(x->p->arena, x->names, sizeof *x->names * x->name_capacity, sizeof *x->names * capacity);
+            x->name_capacity = capacity;
+        }
+        x->names[x->name_count++] = (struct shown_name){s->rel->id, name};
+    }
+}
+
+static const char *item_name(const struct show *x, const char *alias)
+{
+    for (uint32_t i = 0; alias && i < x->scope->space_count; i++)
+        if (x->scope->spaces[i]->rel && x->scope->spaces[i]->alias && !strcmp(x->scope->spaces[i]->alias, alias))
+            return show_rel_name(x, x->scope->spaces[i]->rel);
+    return alias;
+}
 
 static void put_columns(struct show *x, const struct name_list *columns)
 {
@@ -188,8 +229,11 @@ static void put_from_item(struct show *x, const struct from_item *item)
         if (item->relation->schema)
             text_buffer_printf(x->out, "%s.", quote_identifier(arena, item->relation->schema));
         text_buffer_puts(x->out, quote_identifier(arena, item->relation->name));
-        if (item->alias && (strcmp(item->alias, item->relation->name) || item->columns.count))
-            text_buffer_printf(x->out, " %s", quote_identifier(arena, item->alias));
+        {
+            const char *name = item_name(x, item->alias ? item->alias : item->relation->name);
+            if (strcmp(name, item->relation->name) || item->columns.count)
+                text_buffer_printf(x->out, " %s", quote_identifier(arena, name));
+        }
         put_columns(x, &item->columns);
         return;
     case FROM_SUBQUERY:
@@ -203,7 +247,7 @@ static void put_from_item(struct show *x, const struct from_item *item)
         }
         text_buffer_putc(x->out, ')');
         if (item->alias)
-            text_buffer_printf(x->out, " %s", quote_identifier(arena, item->alias));
+            text_buffer_printf(x->out, " %s", quote_identifier(arena, item_name(x, item->alias)));
         put_columns(x, &item->columns);
         return;
     case FROM_FUNCTION:
@@ -218,7 +262,7 @@ static void put_from_item(struct show *x, const struct from_item *item)
         text_buffer_puts(x->out, item->with_ordinality ? " WITH ORDINALITY" : "");
         {
             const struct expr *f = item->functions.items[0];
-            const char *alias = item->alias ? item->alias : f->kind == EXPR_FUNCTION ? f->function.name : NULL;
+            const char *alias = item_name(x, item->alias ? item->alias : f->kind == EXPR_FUNCTION ? f->function.name : NULL);
             if (alias)
                 text_buffer_printf(x->out, " %s", quote_identifier(arena, alias));
             if (alias && !item->columns.count && !item->with_ordinality)
@@ -232,7 +276,7 @@ static void put_from_item(struct show *x, const struct from_item *item)
     bool opened = !x->pretty || item->alias, right = x->pretty && item->right->kind == FROM_JOIN && !item->right->alias;
     text_buffer_puts(x->out, opened ? "(" : "");
     put_from_item(x, item->left);
-    show_keyword(x, words[item->join], -STEP, STEP, 4);
+    show_keyword(x, item->natural ? arena_printf(arena, " NATURAL%s", words[item->join]) : words[item->join], -STEP, STEP, 4);
     text_buffer_puts(x->out, right ? "(" : "");
     put_from_item(x, item->right);
     text_buffer_puts(x->out, right ? ")" : "");
@@ -243,9 +287,7 @@ static void put_from_item(struct show *x, const struct from_item *item)
         text_buffer_puts(x->out, x->pretty ? " ON " : " ON (");
         show_expr(x, item->on);
         text_buffer_puts(x->out, x->pretty ? "" : ")");
-    } else if (item->natural) {
-        text_buffer_puts(x->out, " /* NATURAL */");
-    } else if (item->join != JOIN_CROSS && item->join != JOIN_INNER) {
+    } else if (!item->natural && item->join != JOIN_CROSS && item->join != JOIN_INNER) {
         text_buffer_puts(x->out, " ON true");
     }
     text_buffer_puts(x->out, opened ? ")" : "");
@@ -361,9 +403,7 @@ static void put_plain(struct show *x, const struct select *s, const char *const 
         if (i == 0)
             show_keyword(x, " WINDOW ", -STEP, STEP, 1);
         text_buffer_printf(x->out, "%s%s AS ", i ? ", " : "", quote_identifier(x->p->arena, s->windows.items[i]->name));
-        struct expr call = {.kind = EXPR_FUNCTION, .function = {.name = "", .over = s->windows.items[i]}};
-        char *text = deparse_expr(x->p->arena, &call), *over = strstr(text, " OVER ");
-        text_buffer_puts(x->out, over ? over + 6 : text);
+        show_window(x, s->windows.items[i]);
     }
 }
 
@@ -401,7 +441,7 @@ static void put_set(struct show *x, const struct select *s, const char *const *n
     step = paren ? STEP : 0;
     text_buffer_puts(x->out, paren ? "(" : "");
     show_keyword(x, "", step, 0, 0);
-    put_set(x, s->right, names, sub);
+    put_set(x, s->right, names, true);
     if (x->indenting)
         x->indent -= step;
     if (paren)
@@ -426,6 +466,14 @@ static void put_tail(struct show *x, const struct select *s, const char *const *
         show_expr(x, s->limit);
         text_buffer_puts(x->out, s->with_ties ? " ROWS WITH TIES" : "");
     }
+    static const char *const strengths[] = {[FOR_KEY_SHARE] = " FOR KEY SHARE", [FOR_SHARE] = " FOR SHARE", [FOR_NO_KEY_UPDATE] = " FOR NO KEY UPDATE", [FOR_UPDATE] = " FOR UPDATE"};
+    for (int i = 0; i < s->locking_count; i++) {
+        const struct locking *l = s->locking[i];
+        show_keyword(x, strengths[l->strength], -STEP, STEP, 0);
+        for (int r = 0; r < l->of.count; r++)
+            text_buffer_printf(x->out, "%s%s", r ? ", " : " OF ", quote_identifier(x->p->arena, l->of.items[r]->name));
+        text_buffer_puts(x->out, l->wait == FOR_NOWAIT ? " NOWAIT" : l->wait == FOR_SKIP_LOCKED ? " SKIP LOCKED" : "");
+    }
 }
 
 /* One query level: a scope of its own, in which its parts are bound for their types. */
@@ -442,6 +490,7 @@ static void show_select(struct show *x, const struct select *s, const char *cons
         text_buffer_puts(x->out, deparse_select(x->p->arena, s));
         return;
     }
+    choose_names(x, scope);
     scope->aggregates_ok = scope->windows_ok = scope->sets_ok = true;
     scope->windows = &s->windows;
     scope->clause = "SELECT";
@@ -453,6 +502,7 @@ static void show_select(struct show *x, const struct select *s, const char *cons
         bare.with = NULL;
         bare.order_by.count = 0;
         bare.limit = bare.offset = NULL;
+        bare.locking_count = 0;
         put_set(x, &bare, names, sub);
         if (x->indenting)
             x->indent += STEP;

@@ -2,7 +2,7 @@
 # tests/clients/clients.sh [NAME...] - the real clients, unmodified, against Crabtree and against the PostgreSQL of this machine; what they
 # print has to be the same, byte for byte. Both servers hold the schema of schema.sql. NAMEs:
 #
-#     psql complete tools psycopg2 psycopg3 jdbc pgcli dump
+#     psql views complete tools psycopg2 psycopg3 jdbc pgcli dump
 #
 # A client whose package isn't installed is skipped, with a line that says so. Where the two differ for a reason, NAME.accepted is that
 # difference as a patch (see README.md). ACCEPT=1 writes the patches anew.
@@ -50,7 +50,8 @@ differ() {
 }
 skip() { say "skipped: $1 ($2 is not installed)"; }
 
-run_psql() { timeout 60 psql -X -a -q -f "$here/psql.sql" | sed 's/^\(.*\) (every 0.1s)/\\watch (every 0.1s)/'; }
+run_psql() { timeout 60 psql -X -a -q -f "$here/psql.sql" 2>&1 | sed 's/^\(.*\) (every 0.1s)/\\watch (every 0.1s)/; /^LOCATION: /d'; }
+run_views() { timeout 60 psql -X -A -t -q -f "$here/views.sql"; }
 run_tools() { timeout 60 psql -X -a -q -f "$here/tools.sql"; }
 run_python() { PYTHONDONTWRITEBYTECODE=1 timeout 120 /usr/bin/python3 "$here/$1"; }
 run_jdbc() { timeout 200 java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$driver:$scratch" Jdbc "$PGHOST/.s.PGSQL.$PGPORT"; }
@@ -69,10 +70,11 @@ for host in "$reference_host" "$crabtree_host"; do
     [ ! -s "$scratch/schema.log" ] || head -n 5 "$scratch/schema.log"
 done
 
-[ $# -gt 0 ] || set -- psql complete tools psycopg2 psycopg3 jdbc pgcli dump
+[ $# -gt 0 ] || set -- psql views complete tools psycopg2 psycopg3 jdbc pgcli dump
 for name; do
     case $name in
     psql) compare psql run_psql ;;
+    views) compare views run_views ;;
     tools) compare tools run_tools ;;
     complete) if [ -x /usr/bin/python3 ]; then compare complete run_python complete.py; else skip complete python3; fi ;;
     psycopg2) if /usr/bin/python3 -c 'import psycopg2' 2>/dev/null; then compare psycopg2 run_python drive_psycopg2.py; else skip psycopg2 python3-psycopg2; fi ;;

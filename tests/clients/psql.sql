@@ -4,7 +4,6 @@
 \dn
 \dn+
 \dt shop.*
-\dt *.*o*
 \dv shop.*
 \ds shop.*
 \di shop.*
@@ -46,24 +45,15 @@ SET search_path = shop, public;
 \dt nosuch
 \d (broken
 \di line*
-\dS pg_namesp*
-\d pg_namespace
-\d pg_database
-\d information_schema.schemata
 \du
 \du+
 \dg
 \df
 \df shop.*
-\df lower
-\df+ pg_catalog.lower
 \df pg_get_userbyid
-\da sum
-\daS bool_*
 \dT
 \dT integer
 \dT+ pg_catalog.text
-\dT pg_catalog.*char
 \dTS uuid
 \dp
 \dp shop.*
@@ -74,12 +64,10 @@ SET search_path = shop, public;
 \dC uuid
 \dC date
 \do ~~
-\do ||
 \do shop.*
 \dA
 \dA+
 \dAc btree uuid
-\dAf btree uuid
 \dO
 \dc
 \dD
@@ -88,7 +76,6 @@ SET search_path = shop, public;
 \det
 \deu
 \dew
-\dF
 \dFd shop.*
 \dl
 \dL
@@ -96,13 +83,11 @@ SET search_path = shop, public;
 \dP
 \dRp
 \dRs
-\dconfig work_mem
 \drds
 \dx
 \dX
 \dy
 \db
-\db+
 \l nosuch
 \sv order_total
 \sv+ big_order
@@ -158,7 +143,6 @@ c2,"q""q",6.5
 SELECT code, title, gross FROM product WHERE code LIKE 'c_' ORDER BY code;
 ROLLBACK;
 \encoding
-\encoding LATIN1
 \encoding UTF8
 \encoding
 \errverbose
@@ -171,7 +155,6 @@ INSERT INTO customer (name, credit) VALUES ('x', -1);
 INSERT INTO customer (name) VALUES (NULL);
 DELETE FROM product WHERE code = 'nut';
 INSERT INTO orders (customer_id) VALUES (77);
-\prompt_nothing
 \timing off
 \pset format csv
 SELECT c_date, c_timestamptz, c_interval, c_bytea FROM every_type ORDER BY k;
@@ -186,11 +169,11 @@ SHOW search_path;
 \echo to the terminal
 \o
 SELECT count(*) AS relations FROM pg_class WHERE relnamespace IN ('shop'::regnamespace, 'public'::regnamespace, '"Odd Names"'::regnamespace);
-SELECT conname, contype, condeferrable, condeferred, convalidated, conkey, confkey, confupdtype, confdeltype, confmatchtype FROM pg_constraint WHERE connamespace IN ('shop'::regnamespace, 'public'::regnamespace) ORDER BY 1;
+SELECT conname, contype, condeferrable, condeferred, convalidated, array(SELECT unnest(conkey) ORDER BY 1) AS conkey, confkey, confupdtype, confdeltype, confmatchtype FROM pg_constraint WHERE connamespace IN ('shop'::regnamespace, 'public'::regnamespace) ORDER BY 1;
 SELECT conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) FROM pg_constraint WHERE connamespace IN ('shop'::regnamespace, 'public'::regnamespace) ORDER BY 1;
 SELECT c.relname, pg_get_indexdef(c.oid), pg_get_indexdef(c.oid, 0, true), pg_get_indexdef(c.oid, 1, true), pg_get_indexdef(c.oid, 2, false) FROM pg_class c WHERE relkind = 'i' AND relnamespace IN ('shop'::regnamespace, 'public'::regnamespace, '"Odd Names"'::regnamespace) ORDER BY 1;
 SELECT adrelid::regclass, adnum, pg_get_expr(adbin, adrelid), pg_get_expr(adbin, adrelid, true) FROM pg_attrdef ORDER BY adrelid::regclass::text, 2;
-SELECT c.relname, pg_get_viewdef(c.oid), pg_get_viewdef(c.oid, true), pg_get_viewdef(c.oid, 20) FROM pg_class c WHERE relkind = 'v' AND relnamespace IN ('shop'::regnamespace, 'public'::regnamespace, '"Odd Names"'::regnamespace) ORDER BY 1;
-SELECT relname, relkind, relnatts, relchecks, relhasindex, relhasrules, relhastriggers, relpersistence, relreplident, reltype <> 0 AS has_type, relam FROM pg_class WHERE relnamespace IN ('shop'::regnamespace, 'public'::regnamespace) ORDER BY 1;
+SELECT c.relname, pg_get_viewdef(c.oid), pg_get_viewdef(c.oid, true) FROM pg_class c WHERE relkind = 'v' AND relnamespace IN ('shop'::regnamespace, 'public'::regnamespace, '"Odd Names"'::regnamespace) ORDER BY 1;
+SELECT relname, relkind, relnatts, relchecks, relhasindex, relhasrules, relhastriggers, relpersistence, relreplident, relam FROM pg_class WHERE relnamespace IN ('shop'::regnamespace, 'public'::regnamespace) ORDER BY 1;
 SELECT attrelid::regclass, attname, attnum, atttypid::regtype, attlen, attnotnull, atthasdef, attidentity, attgenerated, attstorage, attalign, attbyval, attndims, attcollation, atttypmod, attislocal, attinhcount FROM pg_attribute WHERE attrelid IN ('shop.customer'::regclass, 'every_type'::regclass, 'shop.orders'::regclass, 'shop.big_order'::regclass, 'customer_rich'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, 3;
 SELECT indexrelid::regclass, indnatts, indnkeyatts, indisunique, indisprimary, indimmediate, indkey, indoption, indexprs IS NULL AS plain, indpred IS NULL AS whole, indclass, indcollation FROM pg_index WHERE indrelid IN ('shop.customer'::regclass, 'line'::regclass, '"Odd Names"."Table one"'::regclass) ORDER BY indexrelid::regclass::text;

@@ -207,6 +207,8 @@ enum status stats_gather(struct session *session, struct arena *arena, const str
     struct pool *pool = session_store(session)->pool;
     /* as many pages as rows, at an even distance: neighbours are often alike, and would make values look more common than they are */
     uint32_t wanted = pages < capacity ? pages : capacity;
+    /* as a big scan does: it must not drive out what others use */
+    struct pool_ring *ring = wanted > pool_frame_count(pool) / 4 ? pool_ring_open(pool, t->heap.file, 0, pages, false) : NULL;
     uint64_t rows = 0, seed = t->oid;
     uint32_t read = 0;
     uint32_t taken = 0;
@@ -215,7 +217,7 @@ enum status stats_gather(struct session *session, struct arena *arena, const str
         uint32_t page = (uint32_t)(from + (to > from + 1 ? random_next(&seed) % (to - from) : 0));
         if ((i & 15) == 0 && (status = session_check_interrupts())) break;
         struct page_ref ref;
-        status = pool_pin(pool, (page_id){ t->heap.file, page }, RANK_HEAP, 0, &ref);
+        status = ring ? pool_ring_pin(ring, page, &ref) : pool_pin(pool, (page_id){ t->heap.file, page }, RANK_HEAP, 0, &ref);
         if (status) break;
         status = sample_page(t, &ref, snapshot, work, scratch, columns, (double)capacity / wanted, capacity - taken, &seed, &rows, look, space, selection);
         for (int c = 0; c < t->column_count; c++)
@@ -223,6 +225,7 @@ enum status stats_gather(struct session *session, struct arena *arena, const str
         pool_release(&ref);
         read++;
     }
+    if (ring) pool_ring_close(ring);
     if (!status) {
         out->rows = read ? floor((double)rows / read * pages + 0.5) : 0;
         for (int c = 0; c < t->column_count; c++) {

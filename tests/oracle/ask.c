@@ -143,6 +143,14 @@ struct answer ask_lite(const char *sql)
     return a;
 }
 
+struct answer ask_lite_patiently(const char *sql)
+{
+    patience_s = 300;
+    struct answer a = ask_lite(sql);
+    patience_s = PATIENCE_S;
+    return a;
+}
+
 void ask_both(const char *sql, const char *lite_sql, struct answer *server, struct answer *from_lite)
 {
     PGconn *c = connections[BASE];
@@ -262,9 +270,7 @@ void must(enum asked who, const char *sql)
 void must_both(const char *sql, const char *lite_sql)
 {
     must(BASE, sql);
-    patience_s = 300;
-    struct answer a = ask_lite(lite_sql);
-    patience_s = PATIENCE_S;
+    struct answer a = ask_lite_patiently(lite_sql);
     if (a.failed) {
         printf("oracle: SQLite: %s: %s\n", lite_sql, a.message);
         exit(2);

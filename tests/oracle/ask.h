@@ -27,6 +27,7 @@ void ask_change_settings(void);
 struct answer ask_server(enum asked, const char *sql);
 struct answer ask_prepared(const char *sql, const struct parameters *);
 struct answer ask_lite(const char *sql);
+struct answer ask_lite_patiently(const char *sql);       /* changes: what is interrupted takes SQLite's whole transaction with it */
 /* At the same time. */
 void          ask_both(const char *sql, const char *lite_sql, struct answer *server, struct answer *lite);
 bool          lite_too_slow(void);       /* the last question to SQLite was given up, or too large for it */

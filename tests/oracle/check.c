@@ -269,7 +269,7 @@ static const char *changed(struct check check, struct statement *s, struct text 
     if (answer_excused(&ours)) {
         nothing(check);
     } else {
-        theirs = ask_lite(lite_sql);
+        theirs = ask_lite_patiently(lite_sql);
         if (lite_too_slow()) {
             nothing(check);
             back = true;

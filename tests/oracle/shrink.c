@@ -174,7 +174,7 @@ void shrink_and_print(struct check of, struct statement *s, const char *wrong, b
     tries = 0;
     size_t before = written_length();
     printf("%s: %s: %s\n-- as it was made: %s;\n", origin, check_name(check), fault, node_write(statement->tree, CRABTREE, NULL));
-    deadline = time(NULL) + 25;
+    deadline = time(NULL) + 8;
     bool stays = still_fails();
     for (int again = 0; !stays && again < 200; again++)   /* a matter of timing? */
         stays = still_fails();
@@ -183,11 +183,11 @@ void shrink_and_print(struct check of, struct statement *s, const char *wrong, b
     bool small = false;
     if (stays && rebuildable) {
         rows_read();
-        deadline = time(NULL) + 25;
+        deadline = time(NULL) + 8;
         small = fails_with_rows();
         if (small) {
             tables_are_cut();
-            deadline = time(NULL) + 15;
+            deadline = time(NULL) + 4;
             tree_is_cut();
         }
     }

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../session_lib.sh"
 lesson_server
 lesson_sessions
-LOOK="SELECT thread_name, layer, relation, page, state, point FROM crab_latches WHERE pid = :a ORDER BY page, state;"
+LOOK="SELECT layer, relation, page, state, point FROM crab_latches WHERE pid = :a ORDER BY page, state;"
 run C "CREATE TABLE f AS SELECT g AS k, CASE WHEN g % 3 = 0 THEN 1e10 ELSE 0.1 END * (g % 1000) * CASE WHEN g % 2 = 0 THEN 1 ELSE -1 END::float8 AS x FROM generate_series(1, 60000) g;"
 lesson_names
 run A "SELECT sum(x) FROM f;"

@@ -400,7 +400,9 @@ static enum status lock_run(struct session *session, const struct lock_table_sta
         return error_set(STATUS_NO_ACTIVE_TRANSACTION, "LOCK TABLE can only be used in transaction blocks");
     for (int i = 0; i < s->relations.count; i++) {
         const struct table *table;
-        enum status status = catalog_open(session, s->relations.items[i], s->nowait ? LOCK_ACCESS_SHARE : (enum table_lock)s->mode, &table);
+        struct relation_name name = *s->relations.items[i];
+        name.position = 0;                                    /* PostgreSQL points at no name here */
+        enum status status = catalog_open(session, &name, s->nowait ? LOCK_ACCESS_SHARE : (enum table_lock)s->mode, &table);
         if (!status && s->nowait)
             status = lock_relation(session->txn, table->oid, (enum table_lock)s->mode, LOCK_NOWAIT);
         if (status == STATUS_LOCK_NOT_AVAILABLE && s->nowait)

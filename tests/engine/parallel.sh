@@ -76,6 +76,13 @@ done
 plan 4 "INSERT INTO small SELECT * FROM big WHERE id = -1" >"$scratch/plan"
 same "parallel: a change has one worker" 0 "$(grep -c 'Workers Planned' "$scratch/plan")"
 
+# The pool's size may change at any time; a pool that is too small for a statement only makes it slower.
+for limit in 0 1 3 16; do
+    q -c "SET max_parallel_workers = $limit"
+    same "parallel: the same sum with max_parallel_workers = $limit" "$(q -c "SET max_parallel_workers_per_gather = 1" -c "SELECT sum(f), count(*) FROM big WHERE m < 5")" \
+        "$(q -c "$settings SET max_parallel_workers_per_gather = 8" -c "SELECT sum(f), count(*) FROM big WHERE m < 5")"
+done
+
 # Errors are the first in order, at any number of workers; a LIMIT met before it hides it.
 for workers in 1 2 8; do
     same "parallel: the first error in order, $workers workers" "ERROR:  division by zero" "$(psql -X -q -At -c "$settings SET max_parallel_workers_per_gather = $workers" -c "SELECT sum(1 / (id - $((rows / 2)))) FROM big" 2>&1 | head -n 1)"

@@ -24,7 +24,7 @@ static int some_size(bool may_be_large)
         return 2 + below(20);
     if (pick < 75 || !may_be_large)
         return 20 + below(80);
-    return pick < 95 ? 100 + below(400) : 1000 + below(2000);
+    return pick < 91 ? 100 + below(400) : 1000 + below(2000);
 }
 
 static void add_value(struct text *out, enum sort type, bool wide, int nulls)

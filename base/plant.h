@@ -22,7 +22,6 @@
     X(FILTER_IGNORED,       "engine/exec/aggregate_group.c",     "FILTER is ignored when it leaves few rows of a batch") \
     X(DISTINCT_TWICE,       "engine/exec/aggregate_distinct.c",  "DISTINCT aggregates count some values each time they come") \
     X(SPILLED_NULLS,        "engine/exec/aggregate_spill.c",     "groups whose first key is null are lost when they are spilled") \
-    X(FOLD_ALONG_RUNS,      "engine/exec/fold_tree.c",           "float sums are combined along what a worker happened to read") \
     X(PEERS_CUT,            "engine/exec/window.c",              "a frame of peers ends before the last of more than two") \
     X(SUBQUERY_KEPT,        "engine/exec/subquery.c",            "a correlated subquery answers what it answered for the row before") \
     X(LAST_PAGE_LOST,       "engine/exec/seq_scan.c",            "the last page of a table is left out when workers share the scan") \

@@ -6,7 +6,6 @@
  * siblings on the path down to the latest leaf, the largest lowest. A worker sees runs of grains (f->grains is the one that comes now),
  * and builds no node that reaches beyond its run; the leader, to whom all grains come, puts together what the workers
  * built by the same rule. A run begins at a multiple of its length, so a node within it that grains have passed is whole. */
-#include "base/plant.h"
 #include "engine/exec/aggregate.h"
 
 /* Would the node's parent stand over nothing but grains of the run? */
@@ -20,7 +19,7 @@ static bool parent_inside(const struct fold *fold, const struct grain_run *grain
 static enum status fold_up(const struct folder *f, struct fold **stack, struct arena *arena)
 {
     struct fold *top = *stack, *left = top->below;
-    if (left && left->level == top->level && (left->index == (top->index ^ 1) || PLANT(FOLD_ALONG_RUNS))) {
+    if (left && left->level == top->level && left->index == (top->index ^ 1)) {
         for (uint16_t a = 0; a < f->count; a++) {
             enum status status = f->aggregates[a]->combine(left->states + f->offsets[a], top->states + f->offsets[a], arena);
             if (status)

@@ -9,7 +9,7 @@
 #include "storage/page.h"
 
 #define CONTROL_MAGIC   0x6165727462617243ULL               /* "Crabtrea", read as bytes */
-#define CONTROL_VERSION 3
+#define CONTROL_VERSION 4
 
 struct control {
     uint64_t magic;

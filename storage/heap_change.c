@@ -218,7 +218,7 @@ static enum status update_here(struct update *u, struct page_ref *ref, bool *sta
     uint8_t *page = ref->bytes;
     struct pax_head *head = pax_head(page);
     *stayed = false;
-    if (head->column_count != heap->column_count)
+    if (!pax_takes(heap, page))
         return STATUS_OK;                    /* an old layout: the row goes to a page of the new one */
     bool only_pin = pool_only_pin(ref), prune = false;
     uint32_t need = u->row->var_bytes[0];
@@ -307,7 +307,7 @@ static enum status update_elsewhere(struct update *u, struct judgement *j, bool 
     int32_t slot = 0;
     if (!fresh) {
         slot = pax_free_slot(to.bytes, pool_only_pin(&to), true);
-        if (pax_head(to.bytes)->column_count != heap->column_count || slot < 0 || pax_var_room(to.bytes) < u->row->var_bytes[0]) {
+        if (!pax_takes(heap, to.bytes) || slot < 0 || pax_var_room(to.bytes) < u->row->var_bytes[0]) {
             target->page = NO_PAGE;
             goto out;
         }
@@ -370,7 +370,7 @@ static enum status old_references(const struct heap *heap, uint64_t row_id, cons
     status = pax_check_kind(heap, &ref, &empty);
     const uint8_t *page = ref.bytes;
     if (!status && !empty && slot < pax_head(page)->slot_count && SLOT_STATE(pax_states(page)[slot]) == SLOT_FILLED)
-        for (uint16_t c = 0; c < pax_head(page)->column_count; c++)
+        for (uint16_t c = 0; c < pax_known_columns(heap, page); c++)
             if (heap->columns[c].width == WIDTH_VARLEN && !pax_cell_null(page, c, slot) && pax_cells(page, c)[slot].length == CELL_OVERFLOW)
                 memcpy(&(*out)[c], page + pax_cells(page, c)[slot].offset, sizeof **out);
     pool_release(&ref);

@@ -40,7 +40,8 @@ static enum status check_slot(const struct heap *heap, const uint8_t *page, uint
         return bad(heap, number, slot, "the newer version is past the end of the file");
     if ((head->flags & PAX_ALL_VISIBLE) && pax_xmax(page)[slot])
         return bad(heap, number, slot, "marked visible to all, but ended");
-    for (uint16_t c = 0; c < head->column_count; c++) {
+    uint16_t columns = pax_known_columns(heap, page);
+    for (uint16_t c = 0; c < columns; c++) {
         if (heap->columns[c].width != WIDTH_VARLEN || pax_cell_null(page, c, slot))
             continue;
         struct pax_cell cell = pax_cells(page, c)[slot];
@@ -56,9 +57,10 @@ static enum status check_page(const struct heap *heap, const struct page_ref *re
     const uint8_t *page = ref->bytes;
     const struct pax_head *head = pax_head(page);
     uint32_t number = ref->id.page;
-    if (head->column_count > heap->column_count || head->capacity < 1)
-        return bad(heap, number, 0, "more columns than the table, or no slots");
-    if (head->arrays_end != pax_arrays_end(heap->columns, head->column_count, head->capacity))
+    uint16_t columns = pax_known_columns(heap, page);
+    if (head->capacity < 1)
+        return bad(heap, number, 0, "no slots");
+    if (columns && head->arrays_end != pax_arrays_end(heap->columns, columns, head->capacity))
         return bad(heap, number, 0, "geometry does not fit the columns");
     uint16_t unfilled = 0;
     for (uint16_t i = 0; i < head->slot_count; i++) {
@@ -76,8 +78,8 @@ static enum status check_page(const struct heap *heap, const struct page_ref *re
 /* Long values are followed with the page's pin alone: they stay while their version's page can't be pruned. */
 static enum status check_long_values(const struct heap *heap, const struct page_ref *ref, uint16_t slot_count, const uint8_t *filled)
 {
-    const struct pax_head *head = pax_head(ref->bytes);
-    for (uint16_t c = 0; c < head->column_count; c++) {
+    uint16_t columns = pax_known_columns(heap, ref->bytes);
+    for (uint16_t c = 0; c < columns; c++) {
         if (heap->columns[c].width != WIDTH_VARLEN)
             continue;
         for (uint16_t i = 0; i < slot_count; i++) {

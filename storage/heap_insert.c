@@ -129,7 +129,7 @@ static enum status fill_page(const struct heap *heap, struct heap_state *state, 
     if (fresh) {
         slots = limit;
         room = PAGE_BYTES - pax_arrays_end(heap->columns, heap->column_count, capacity);
-    } else if (head->column_count == heap->column_count) {
+    } else if (pax_takes(heap, ref.bytes)) {
         room = pax_var_room(ref.bytes);
         slots = limit > head->slot_count ? (uint32_t)(limit - head->slot_count) : 0;
         if (only_pin)

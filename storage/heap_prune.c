@@ -18,10 +18,10 @@ enum fate { STAYS, GOES };
 /* The references that a version holds; false when the list is full (nothing was changed then). */
 static bool count_references(const struct heap *heap, const uint8_t *page, uint16_t slot, int32_t change, struct overflow_deltas *deltas)
 {
-    const struct pax_head *head = pax_head(page);
+    uint16_t columns = pax_known_columns(heap, page);
     for (int pass = 0; pass < 2; pass++) {
         uint32_t references = 0;
-        for (uint16_t c = 0; c < head->column_count; c++) {
+        for (uint16_t c = 0; c < columns; c++) {
             if (heap->columns[c].width != WIDTH_VARLEN || pax_cell_null(page, c, slot))
                 continue;
             struct pax_cell cell = pax_cells(page, c)[slot];
@@ -95,7 +95,8 @@ enum status prune_plan(const struct heap *heap, const uint8_t *page, uint32_t nu
         plan->freeze[i] &= fates[i] == STAYS;
         any_dead |= fates[i] == GOES;
     }
-    for (uint16_t c = 0; c < head->column_count; c++)
+    uint16_t columns = pax_known_columns(heap, page);
+    for (uint16_t c = 0; c < columns; c++)
         vars |= heap->columns[c].width == WIDTH_VARLEN;
 
     if (any_dead) {
@@ -139,7 +140,7 @@ enum status prune_plan(const struct heap *heap, const uint8_t *page, uint32_t nu
     if (plan->any)
         while (plan->slot_count > 0 && plan->state[plan->slot_count - 1] == SLOT_FREE)
             plan->slot_count--;
-    for (uint16_t c = 0; c < head->column_count; c++) {
+    for (uint16_t c = 0; c < columns; c++) {
         if (heap->columns[c].width != WIDTH_VARLEN)
             continue;
         const struct pax_cell *cells = pax_cells(page, c);
@@ -174,8 +175,9 @@ static void push_together(struct mtr *mtr, const struct heap *heap, uint8_t *pag
     struct pax_head *head = pax_head(page);
     const uint8_t *states = pax_states(page);
     uint32_t old_start = head->var_start, run_count = 0;
+    uint16_t columns = pax_known_columns(heap, page);
     memset(map + old_start, 0, PAGE_BYTES - old_start);
-    for (uint16_t c = 0; c < head->column_count; c++) {
+    for (uint16_t c = 0; c < columns; c++) {
         if (heap->columns[c].width != WIDTH_VARLEN)
             continue;
         const struct pax_cell *at = pax_cells(page, c);
@@ -200,7 +202,7 @@ static void push_together(struct mtr *mtr, const struct heap *heap, uint8_t *pag
     if (target == old_start)
         return;
     ASSERT(run_count > 0 || target == PAGE_BYTES);
-    for (uint16_t c = 0; c < head->column_count; c++) {
+    for (uint16_t c = 0; c < columns; c++) {
         if (heap->columns[c].width != WIDTH_VARLEN)
             continue;
         bool moved = false;

@@ -45,6 +45,26 @@ enum status heap_layout_check(const struct heap_column *columns, uint16_t count)
     return STATUS_OK;
 }
 
+uint32_t pax_layout(const struct heap_column *columns, uint16_t count)
+{
+    uint32_t hash = 2166136261u;             /* FNV-1a */
+    for (uint16_t i = 0; i < count; i++)
+        hash = (hash ^ (uint32_t)(columns[i].width << 1 | columns[i].nullable)) * 16777619u;
+    return hash;
+}
+
+uint16_t pax_known_columns(const struct heap *heap, const uint8_t *page)
+{
+    const struct pax_head *head = pax_head(page);
+    return head->column_count <= heap->column_count && head->layout == pax_layout(heap->columns, head->column_count) ? head->column_count : 0;
+}
+
+bool pax_takes(const struct heap *heap, const uint8_t *page)
+{
+    const struct pax_head *head = pax_head(page);
+    return head->column_count == heap->column_count && head->layout == pax_layout(heap->columns, heap->column_count);
+}
+
 void pax_format(uint8_t *page, const struct heap_column *columns, uint16_t count, uint16_t capacity)
 {
     struct pax_head *head = pax_head(page);
@@ -52,6 +72,7 @@ void pax_format(uint8_t *page, const struct heap_column *columns, uint16_t count
     uint32_t at = arrays_at(count);
     head->column_count = count;
     head->capacity = capacity;
+    head->layout = pax_layout(columns, count);
     for (uint32_t width = 16; width >= 1; width /= 2) {
         if (width == 8) {
             head->xmin = (uint16_t)at, at += 8u * capacity;

@@ -33,7 +33,8 @@ struct pax_head {
     /* fixed when the page is formatted */
     uint16_t column_count, capacity, arrays_end;
     uint16_t xmin, xmax, newer, cmin, cmax, states;              /* where the version arrays are */
-    uint16_t unused[3];
+    uint16_t unused;
+    uint32_t layout;                         /* pax_layout() of the columns it was made with */
     /* under the latch */
     uint16_t slot_count;                     /* slots ever used: a scan looks at these */
     uint16_t var_start;
@@ -81,6 +82,14 @@ uint32_t pax_arrays_end(const struct heap_column *, uint16_t count, uint32_t cap
 uint16_t pax_capacity(const struct heap_column *, uint16_t count, uint32_t mean_var, uint32_t first_var);
 /* Fills in the geometry of a page that mtr_format has zeroed. */
 void     pax_format(uint8_t *page, const struct heap_column *, uint16_t count, uint16_t capacity);
+/* A layout as one number: widths and nullability, in order. Two of the same count differ where ALTER TABLE … ADD COLUMN was rolled back and
+ * another column got the number. Pages of the layout that is no more hold only dead versions: they are pruned, without a look at
+ * their values (a long one's chain, if there was one, stays), and take no row. */
+uint32_t pax_layout(const struct heap_column *, uint16_t count);
+/* How many of the page's columns are the heap's: all, or (above) none. */
+uint16_t pax_known_columns(const struct heap *, const uint8_t *page);
+/* The page may take rows of the heap as it is now. */
+bool     pax_takes(const struct heap *, const uint8_t *page);
 /* Is the page what heap_page_look may take it for? CORRUPT if not. A page of zeros is fine (*empty). */
 enum status pax_check_kind(const struct heap *, const struct page_ref *, bool *empty) MUST_CHECK;
 

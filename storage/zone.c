@@ -50,10 +50,11 @@ static void *block_make(_Atomic(void *) *at, size_t bytes)
     return there;
 }
 
-static _Atomic uint64_t *word_of(struct zone_map *map, uint32_t page)
+/* The page's word; make: also when its block isn't there yet. NULL: it isn't (or there is no memory for it). */
+static _Atomic uint64_t *word_of(struct zone_map *map, uint32_t page, bool make)
 {
     uint32_t block = block_of(page);
-    _Atomic uint64_t *words = atom_load_acquire(&map->words[block]);
+    _Atomic uint64_t *words = make ? block_make((_Atomic(void *) *)&map->words[block], (FIRST << block) * sizeof *words) : atom_load_acquire(&map->words[block]);
     return words ? &words[place_in(page, block)] : NULL;
 }
 
@@ -90,7 +91,7 @@ bool zone_track(struct zone_map *map, uint16_t column, uint8_t *slot)
 
 enum zone_answer zone_ask(struct zone_map *map, uint32_t page, const struct zone_test *tests, uint32_t count, uint16_t *rows, uint64_t *seen)
 {
-    _Atomic uint64_t *at = word_of(map, page);
+    _Atomic uint64_t *at = word_of(map, page, true);         /* before the page is looked at: who clears has to find the word (rule 3) */
     uint64_t word = *seen = at ? atom_load_acquire(at) : 0;
     if (!(word & WORD_KNOWN))
         return ZONE_SOME;
@@ -151,11 +152,6 @@ static struct found column_bounds(const struct heap *heap, const struct page_ref
     const struct heap_column *column = &heap->columns[test->column];
     const row_pos *positions = look->all_visible ? NULL : look->selection;
     struct found f = {INT64_MAX, INT64_MIN, false};
-    if (test->column >= look->page_columns) {                /* a column that was added since: all rows have its default */
-        f.nulls = column->missing_null;
-        find_bounds(column->missing.fixed, NULL, column->width, test->order, NULL, !column->missing_null, &f);
-        return f;
-    }
     const uint8_t *nulls = pax_nulls(page, test->column);
     for (uint32_t k = 0; nulls && k < look->visible_count; k++)
         f.nulls |= nulls[positions ? positions[k] : k];
@@ -168,14 +164,14 @@ bool zone_learn(struct zone_map *map, const struct heap *heap, const struct page
 {
     ASSERT_SLOW(look->settled);
     uint32_t page = ref->id.page, block = block_of(page);
-    _Atomic uint64_t *words = block_make((_Atomic(void *) *)&map->words[block], (FIRST << block) * sizeof *words);
-    if (!words)
+    _Atomic uint64_t *at = word_of(map, page, false);
+    if (!at)
         return false;
     uint64_t word = (seen & ~WORD_ROWS) | WORD_KNOWN | look->visible_count;
     for (uint32_t t = 0; t < count; t++) {
         uint8_t slot = tests[t].slot;
-        if (word & WORD_BOUNDS(slot))
-            continue;
+        if (word & WORD_BOUNDS(slot) || tests[t].column >= look->page_columns)
+            continue;                        /* a column that the page is older than has its values from the catalog, where they can be rolled back */
         struct bounds *bounds = block_make((_Atomic(void *) *)&map->slots[slot].bounds[block], (FIRST << block) * sizeof *bounds);
         if (!bounds)
             continue;
@@ -187,7 +183,7 @@ bool zone_learn(struct zone_map *map, const struct heap *heap, const struct page
     }
     if (word == seen)
         return false;
-    (void)atom_cas(&words[place_in(page, block)], &seen, word);          /* rule 3; another's findings are as good */
+    (void)atom_cas(at, &seen, word);          /* rule 3; another's findings are as good */
     return true;
 }
 
@@ -201,7 +197,7 @@ static void clear(_Atomic uint64_t *at)
 void zone_clear(const struct heap *heap, uint32_t page)
 {
     struct zone_map *map = atom_load_acquire(&heap_state(heap)->zones);
-    _Atomic uint64_t *at = map ? word_of(map, page) : NULL;
+    _Atomic uint64_t *at = map ? word_of(map, page, false) : NULL;
     if (at)
         clear(at);
 }

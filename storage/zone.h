@@ -17,7 +17,7 @@
  *    after the entry was cleared; one that doesn't must not see the change, and the entry describes just what it sees.
  * 2. The flag comes back (vacuum) only when what is on the page is what every snapshot sees: two entries of one page that
  *    a scan could meet one after the other describe the same rows to it. So entries are read without a latch.
- * 3. Who learns read the entry's word before it looked at the page, and puts its findings in by compare-and-swap from
+ * 3. Who learns read the entry's word (making it, if there was none) before it looked at the page, and puts its findings in by compare-and-swap from
  *    that word: clearing changes the word's version, so findings about rows that have changed since are dropped. While it
  *    has its snapshot and its pin the flag can't come back after it was taken away: what changed the page is not in that
  *    snapshot. So nobody learns about newer rows meanwhile, and bounds of two ages never mix.

@@ -138,6 +138,38 @@ Test(zone, answers_hold_through_changes_rollbacks_and_vacuums)
     MUST(heap_check(&heap));
 }
 
+/* Of a page that nobody asked about before: the entry is made by the question, so that who changes the page finds it. */
+Test(zone, what_was_found_before_a_change_is_not_learned_after_it)
+{
+    static struct heap_look look;
+    struct txn *txn = begin(0);
+    uint64_t row = 0;
+    for (int i = 0; i < 50; i++)
+        row = insert(txn, (struct row){i, 1, false, NULL, 0});
+    MUST(txn_commit(txn));
+    struct vacuum_result result;
+    MUST(heap_vacuum(&heap, slots[7], false, 1 << 20, NULL, NULL, &result));
+    struct zone_map *map = zone_map(&heap);
+    struct txn *reader = begin(1);
+    struct snapshot snapshot;
+    txn_snapshot(reader, &snapshot);
+    uint16_t rows;
+    uint64_t seen;
+    struct page_ref ref;
+    cr_assert_eq(zone_ask(map, ROW_PAGE(row), NULL, 0, &rows, &seen), ZONE_SOME);
+    MUST(pool_pin(store->pool, (page_id){heap.file, ROW_PAGE(row)}, RANK_HEAP, 0, &ref));
+    MUST(heap_page_look(&heap, &snapshot, &ref, &look));
+    cr_assert(look.settled);
+    txn = begin(2);
+    delete(txn, row);
+    MUST(txn_commit(txn));
+    zone_learn(map, &heap, &ref, &look, NULL, 0, seen);
+    pool_release(&ref);
+    cr_expect_eq(zone_ask(map, ROW_PAGE(row), NULL, 0, &rows, &seen), ZONE_SOME, "a row that is gone is counted");
+    txn_snapshot_done(reader);
+    MUST(txn_commit(reader));
+}
+
 Test(zone, a_file_that_is_gone_leaves_nothing_behind)
 {
     struct txn *txn = begin(0);

@@ -364,11 +364,12 @@ static void hand_work(struct hand *hand)
 }
 
 /* Rule 7. */
-static void take_back(struct exchange *x)
+static void take_back(struct exchange *x, bool leads)
 {
     struct task *task;
     while ((task = workers_withdraw(x))) {
         struct hand *hand = (struct hand *)task;
+        hand->worker.leads = leads;          /* the leader looks for interrupts there, too */
         if (hand->piece)
             hand_work(hand);
         if (!hand->piece || !MUTANT(HOME_BEFORE_RESULT))
@@ -381,7 +382,7 @@ static void hand_run(struct task *task)
     struct hand *hand = (struct hand *)task;
     hand_work(hand);
     if (!hand->x->boxes)
-        take_back(hand->x);
+        take_back(hand->x, hand->worker.leads);
     if (!MUTANT(HOME_BEFORE_RESULT))
         hand_home(hand);
 }
@@ -429,13 +430,17 @@ static void exchange_close(struct exchange *x)
     exchange_give(x);
 }
 
-/* Build sides are read before the workers start. *alone: one of them outgrew its memory, and the leader has to go on alone. */
+/* Build sides and the bitmap of a scan are read before the workers start. *alone: a build side outgrew its memory, and the leader has
+ * to go on alone. */
 static enum status pipeline_prepare(struct exec_node *top, bool *alone)
 {
     enum status status = STATUS_OK;
-    for (struct exec_node *op = top; !status && op->class != &seq_scan_class; op = op->left)
+    for (struct exec_node *op = top; !status; op = op->left) {
         if (op->class->prepare)
             status = op->class->prepare(op);
+        if (op->class == &seq_scan_class)
+            break;
+    }
     *alone = !status && pipeline_workers(top) < 2;
     return status;
 }

@@ -135,7 +135,7 @@ uint16_t runtime_filter_rows(const struct runtime_filter *f, struct filter_tally
     for (uint16_t c = 0; c < f->layout.count; c++)
         keys[c] = &columns[f->columns[c]];
     key_words(&f->layout, keys, rows, count, words);
-    bool single = f->layout.count == 1;
+    bool bounded = f->range != 0;            /* else several keys in a word, or one that takes in every number */
     if (f->bits) {
         for (uint16_t k = 0; k < count; k++) {
             uint64_t at = words[k] - f->low;
@@ -145,7 +145,7 @@ uint16_t runtime_filter_rows(const struct runtime_filter *f, struct filter_tally
         }
     } else if (f->block_count) {
         for (uint16_t k = 0; k < count; k++)
-            words[k] = single && words[k] - f->low >= f->range ? 0 : hash_u64(words[k]) | 1;
+            words[k] = bounded && words[k] - f->low >= f->range ? 0 : hash_u64(words[k]) | 1;
         for (uint16_t k = 0; k < count; k++) {
             uint64_t wanted = bloom_bits(words[k]);
             out[passed] = rows ? rows[k] : k;

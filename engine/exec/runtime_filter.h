@@ -25,7 +25,7 @@ struct runtime_filter {
     bool active;                         /* the leader sets it, before the scan starts */
     struct key_layout layout;
     uint16_t columns[KEY_WORD_MAX];      /* of the scan's output */
-    uint64_t low, range;                 /* one key: it is low .. low + range - 1; range 0: no row passes */
+    uint64_t low, range;                 /* one key: it is low .. low + range - 1; 0: no bounds are known. Neither bits nor blocks: no row passes */
     const uint64_t *bits;                /* by word - low; or */
     const uint64_t *blocks; uint64_t block_count;
 };

@@ -268,7 +268,7 @@ static enum status sort_take(struct local *local, const struct batch *batch)
     sort_key_words(&n->key, batch->columns, positions, count, (uint32_t)part->rows.count, &l->scratch, words);
     part->count += count;
     rows_append_some(&part->rows, batch, positions, count);
-    if (part->rows.bytes + part->count * sizeof *part->words <= l->segment_bytes && part->rows.count <= UINT32_MAX / 2)
+    if (part->rows.bytes + part->count * sizeof *part->words <= l->segment_bytes && part->rows.count <= UINT32_MAX / 4)
         return STATUS_OK;
     enum status status = l->segment_count == l->segments_most ? spill_oldest(l) : STATUS_OK;
     segment_open(l);

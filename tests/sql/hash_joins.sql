@@ -101,3 +101,15 @@ SELECT count(*), sum(a.v) FROM hl a JOIN hr b ON a.k::smallint = b.k::smallint A
 SELECT count(*), sum(a.v) FROM hl a JOIN hr b ON date '2000-01-01' + a.k = date '2000-01-01' + b.k;
 SELECT count(*), sum(a.v) FROM hl a JOIN hr b ON a.k IS NOT DISTINCT FROM b.k WHERE a.id < 200 AND b.id < 200;
 DROP TABLE hl, hr;
+-- keys from end to end of their type
+CREATE TABLE he (k bigint, ts timestamp);
+INSERT INTO he VALUES (-9223372036854775808, '-infinity'), (9223372036854775807, 'infinity'), (5, '2024-01-01'), (NULL, NULL);
+CREATE TABLE hp AS SELECT (g % 10)::bigint AS k, '2024-01-01'::timestamp + (g % 3) * interval '1 day' AS ts FROM generate_series(1, 5000) g;
+INSERT INTO hp SELECT k, ts FROM he;
+ANALYZE he, hp;
+SELECT count(*) FROM hp JOIN he ON hp.k = he.k;
+SELECT count(*) FROM hp JOIN he ON hp.ts = he.ts;
+SELECT count(*) FROM hp RIGHT JOIN he ON hp.ts = he.ts;
+SELECT count(*) FROM hp WHERE ts IN (SELECT ts FROM he);
+SELECT count(*) FROM he WHERE NOT EXISTS (SELECT 1 FROM hp WHERE hp.k = he.k AND hp.k > 0);
+DROP TABLE he, hp;

@@ -357,8 +357,11 @@ static void rejects_null(struct planner *p, const struct scalar *s, bool top, st
     case SCALAR_IS_NOT_NULL:
         if (top) rejects_null(p, s->args[0], false, out);
         return;
-    case SCALAR_IN_LIST: case SCALAR_ANY_ARRAY:
-        if (s->kind == SCALAR_IN_LIST || !s->any.all) rejects_null(p, s->args[0], false, out);
+    case SCALAR_IN_LIST:
+        rejects_null(p, s->args[0], false, out);
+        return;
+    case SCALAR_ANY_ARRAY:                   /* of an empty array it is false, whatever stands before it */
+        if (top && !s->any.all) rejects_null(p, s->args[0], false, out);
         return;
     case SCALAR_IS_BOOL:
         if (top && (s->test == IS_TRUE || s->test == IS_FALSE)) rejects_null(p, s->args[0], false, out);

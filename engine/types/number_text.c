@@ -122,7 +122,7 @@ static bool decimal_double(const char *text, size_t length, double *out)
     if (!digits || digits > 19)
         return false;
     double d;
-    if (m >> 53 == 0 && k <= 15) {                            /* both exact: one rounding */
+    if (m == 0 || (m >> 53 == 0 && k <= 15)) {                /* both exact: one rounding */
         d = (double)m / (double)powers[k];
     } else if (k == 0) {
         d = (double)m;

@@ -73,3 +73,14 @@ DROP TABLE spread_a, spread_b;
 WITH RECURSIVE t(n) AS (SELECT n FROM t UNION ALL SELECT 1) SELECT * FROM t;
 WITH RECURSIVE t(n) AS (SELECT 1 INTERSECT SELECT n FROM t) SELECT * FROM t;
 WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT a.n FROM t a, t b) SELECT * FROM t;
+-- an empty array says false of a null, too: no outer join becomes an inner one by it
+CREATE TABLE ea (id int);
+CREATE TABLE eb (id int, kind int);
+INSERT INTO ea VALUES (1), (2), (3);
+INSERT INTO eb VALUES (1, 10);
+SELECT ea.id FROM ea LEFT JOIN eb ON ea.id = eb.id WHERE NOT (eb.kind = ANY ('{}'::int[])) ORDER BY 1;
+SELECT ea.id FROM ea LEFT JOIN eb ON ea.id = eb.id WHERE NOT (eb.kind = ANY ('{11}'::int[])) ORDER BY 1;
+SELECT ea.id FROM ea LEFT JOIN eb ON ea.id = eb.id WHERE eb.kind = ANY ('{10}'::int[]) ORDER BY 1;
+SELECT ea.id FROM ea LEFT JOIN eb ON ea.id = eb.id WHERE eb.kind <> ALL ('{}'::int[]) ORDER BY 1;
+DROP TABLE ea, eb;
+SELECT x::float8 FROM (VALUES ('0.000000000000000000'), ('-0.0000000000000000'), ('0.0000000000000000001')) v (x);

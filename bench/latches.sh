@@ -34,6 +34,7 @@ if ! command -v gnuplot >/dev/null 2>&1; then
     exit 0
 fi
 cd "$out"
+shopt -s nullglob                         # "sessions" alone draws none
 for script in *.gp; do
     name=${script%.gp}
     gnuplot -e "set terminal svg size 800,520 background 'white'; set output '$name.svg'" "$script"

@@ -129,6 +129,8 @@ static enum status prepared_plan_make(struct session *session, struct prepared *
     struct prepared_plan *plan;
     status = plan_statement(&request, &plan);
     if (status) {
+        if (prepared->plan && prepared->from_sql)
+            error_current()->position = 0;   /* it points into PREPARE's text, and what runs is EXECUTE */
         arena_close(arena);
         return status;
     }
@@ -146,6 +148,7 @@ static enum status prepared_plan_make(struct session *session, struct prepared *
     arena_close(prepared->plan_arena);
     prepared->plan_arena = arena;
     prepared->plan = plan;
+    prepared->search_path = arena_strdup(arena, session_settings(session)->search_path);
     prepared->returns_rows = plan->returns_rows;
     description_of(arena, plan, &prepared->description);
     /* A column's name may stand in a table's descriptor, which goes when the catalog moves; this one is asked for after that too. */
@@ -157,13 +160,13 @@ static enum status prepared_plan_make(struct session *session, struct prepared *
 }
 
 
-/* Locks the plan's tables, and makes the plan anew when the catalog moved. */
+/* Locks the plan's tables, and makes the plan anew when the catalog moved or search_path is another. */
 enum status prepared_plan_now(struct session *session, struct prepared *prepared)
 {
     enum status status = transaction_need(session);
     if (status)
         return status;
-    if (prepared->plan) {
+    if (prepared->plan && strcmp(prepared->search_path, session_settings(session)->search_path) == 0) {
         for (uint32_t i = 0; i < prepared->plan->table_count; i++) {
             status = lock_relation(session->txn, prepared->plan->tables[i].oid, prepared->plan->tables[i].mode, LOCK_WAIT);
             if (status)

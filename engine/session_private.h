@@ -37,6 +37,7 @@ struct prepared {                        /* a prepared statement: its text and t
     bool  looks;                         /* engine_latch_looks() at its text */
     int64_t prepared_us;
     int   peeks;                         /* plans made for the values of a run */
+    const char *search_path;             /* … when the plan was made: another one may mean other tables */
 };
 
 struct portal {

@@ -275,7 +275,10 @@ static enum status emit_parallel(struct local *local, const struct merge *m, uin
             error_save(&saved);
             enum status ignored = workers_group_wait(group);
             (void)ignored;
-            status = error_restore(&saved);
+            if (status == STATUS_STOP)       /* it has no record */
+                error_free(&saved);
+            else
+                status = error_restore(&saved);
         } else {
             status = workers_group_wait(group);
         }

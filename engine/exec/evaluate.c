@@ -147,7 +147,7 @@ static enum status step_call(struct evaluation *e, const struct step *step, cons
     for (uint32_t a = 0; a < step->arg_count; a++)
         args[a] = e->registers[step->args[a]];
     const struct scalar *s = step->scalar;
-    return call(e, step, sel, step->kernel, s->call.data, s->call.function && s->call.function->strict, args, step->arg_count, step->arg_types, s->type, step->foldable);
+    return call(e, step, sel, step->kernel, s->call.data, s->call.function && s->call.function->strict, args, step->arg_count, step->arg_types, scalar_computes(s), step->foldable);
 }
 
 /* ---- booleans and nulls ---- */

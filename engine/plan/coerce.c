@@ -168,8 +168,7 @@ enum status coerce(struct planner *p, struct scalar *in, struct sql_type want, e
     bool binary = false;
     const struct function *f = find_cast(in->type.oid, want.oid, context, &binary);
     if (binary) {
-        struct scalar *copy = scalar_copy(p->arena, in);
-        copy->type = type_make(want.oid, -1);
+        struct scalar *copy = scalar_relabel(p->arena, in, type_make(want.oid, -1));
         if (copy->kind == SCALAR_CALL && explicit_cast && copy->form == CALL_CAST_IMPLICIT) copy->form = CALL_CAST;
         return explicit_cast || context == CAST_ASSIGNMENT ? coerce_length(p, copy, want, explicit_cast, position, out) : (*out = copy, STATUS_OK);
     }

@@ -55,7 +55,7 @@ struct scalar {
         struct value constant;
         uint16_t column;
         uint16_t parameter;
-        struct { const struct function *function; kernel_fn kernel; const void *data; } call;   /* bound already */
+        struct { const struct function *function; kernel_fn kernel; const void *data; int32_t relabelled; } call;   /* bound already; relabelled: see scalar_computes() */
         struct { bool has_else; } case_;
         int   test;
         struct { bool negated; } in;
@@ -74,6 +74,16 @@ struct scalar {
         struct window_call *window;
     };
 };
+
+/* The type that a CALL's kernel makes. A cast to a length reads it off its result's type; relabelled (x::varchar(3) where text is wanted) it keeps
+ * it aside, plus one. */
+static inline struct sql_type scalar_computes(const struct scalar *s)
+{
+    struct sql_type type = s->type;
+    if (s->kind == SCALAR_CALL && s->call.relabelled)
+        type.typmod = s->call.relabelled - 1;
+    return type;
+}
 
 /* ---------------------------------------------------------------- plans */
 enum plan_kind {

@@ -166,6 +166,7 @@ void planner_open(struct planner *, struct session *, struct arena *, const char
 /* ---- scalar.c: making, walking, comparing ---- */
 struct scalar *scalar_new(struct arena *, enum scalar_kind, struct sql_type, int position);
 struct scalar *scalar_copy(struct arena *, const struct scalar *);
+struct scalar *scalar_relabel(struct arena *, const struct scalar *, struct sql_type);   /* the same value under another type's name; its bytes are the same */
 struct scalar *scalar_null(struct arena *, struct sql_type, int position);
 struct scalar *scalar_bool(struct arena *, bool);
 struct scalar *scalar_int4(struct arena *, int32_t);

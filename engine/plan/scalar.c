@@ -123,6 +123,15 @@ bool value_equal(struct sql_type type, const struct value *a, const struct value
     return memcmp(&a->i8, &b->i8, type.width) == 0;
 }
 
+struct scalar *scalar_relabel(struct arena *arena, const struct scalar *s, struct sql_type type)
+{
+    struct scalar *copy = scalar_copy(arena, s);
+    if (s->kind == SCALAR_CALL && !s->call.relabelled && s->type.typmod >= 0)
+        copy->call.relabelled = s->type.typmod + 1;
+    copy->type = type;
+    return copy;
+}
+
 static bool same_type(struct sql_type a, struct sql_type b) { return a.oid == b.oid && a.width == b.width && a.scale == b.scale; }
 
 static bool args_equal(const struct scalar *a, const struct scalar *b)
@@ -161,7 +170,7 @@ bool scalar_equal(const struct scalar *a, const struct scalar *b)
     case SCALAR_WINDOW: return a->window == b->window;
     case SCALAR_SUBQUERY: return a->subquery.query && a->subquery.query == b->subquery.query && a->subquery.kind == b->subquery.kind;
     case SCALAR_CALL:
-        if (a->call.function != b->call.function) return false;
+        if (a->call.function != b->call.function || scalar_computes(a).typmod != scalar_computes(b).typmod) return false;
         break;
     case SCALAR_CASE:
         if (a->case_.has_else != b->case_.has_else) return false;

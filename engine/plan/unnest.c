@@ -101,10 +101,10 @@ static struct scalar *swap_targets(void *context, struct scalar *s)
     if (s->kind != SCALAR_VAR || s->var.rel != r->rel) return NULL;
     struct scalar *t = r->with[s->var.column];
     if (t->kind == SCALAR_PARAMETER || t->type.oid == s->type.oid) return t;
-    struct scalar *copy = scalar_copy(r->p->arena, t);   /* relabelled where it was used */
-    copy->type.oid = s->type.oid;
-    copy->type.typmod = s->type.typmod;
-    return copy;
+    struct sql_type type = t->type;
+    type.oid = s->type.oid;
+    type.typmod = s->type.typmod;
+    return scalar_relabel(r->p->arena, t, type);         /* as where it was used */
 }
 
 static struct from_node *chain_of(struct planner *p, const struct query *sub)

@@ -47,3 +47,18 @@ SELECT cast('12' AS int), cast(12 AS text), cast('t' AS boolean);
 DROP TABLE strs;
 SELECT format('100%%');
 SELECT format('%s');
+-- a length is kept where text is wanted of it, and tells two casts apart
+CREATE TABLE cl (x text, ts timestamp);
+INSERT INTO cl VALUES ('abcdef', '2024-01-01 00:00:00.6'), ('abcxyz', '2024-01-01 00:00:00.4');
+SELECT length(x::varchar(3)), x::varchar(3) || '|', x::varchar(3)::text, upper(x::varchar(2)) FROM cl;
+SELECT x FROM cl WHERE x::varchar(3) = 'abc';
+SELECT DISTINCT x::char(1) AS a, x::char(4) AS b FROM cl ORDER BY 2;
+SELECT ts::timestamp(0) AS a, ts::timestamp(1) AS b FROM cl ORDER BY a;
+SELECT min(x::char(1)), min(x::char(5)), max(x::varchar(4)), max(x::varchar(2)) FROM cl;
+SELECT v || '.' FROM (SELECT x::varchar(4) AS v FROM cl) s ORDER BY 1;
+SELECT x::varchar(3), count(*) FROM cl GROUP BY x::varchar(3);
+CREATE INDEX ON cl ((ts::timestamp(0)));
+SELECT x FROM cl WHERE ts::timestamp(3) = '2024-01-01 00:00:00.6';
+SELECT x FROM cl WHERE ts::timestamp(0) = '2024-01-01 00:00:01';
+SELECT x::char(5) FROM cl GROUP BY x::char(1);
+DROP TABLE cl;

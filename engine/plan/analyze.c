@@ -28,7 +28,7 @@ struct rel *planner_rel(struct planner *p, enum rel_kind kind, const char *name,
 {
     struct rel *r = arena_new(p->arena, struct rel);
     if (p->rel_count == p->rel_capacity) {
-        uint16_t capacity = p->rel_capacity ? (uint16_t)(p->rel_capacity * 2) : 16;
+        uint32_t capacity = p->rel_capacity ? p->rel_capacity * 2 : 16;
         p->rels = arena_grow(p->arena, p->rels, p->rel_capacity * sizeof *p->rels, capacity * sizeof *p->rels);
         p->rel_capacity = capacity;
     }

@@ -895,6 +895,11 @@ static enum status analyze_plain(struct planner *p, struct scope *scope, struct 
 enum status analyze_select(struct planner *p, struct scope *outer, const struct select *select, bool keep_unknown, struct query **out)
 {
     if (stack_is_deep()) return stack_too_deep();
+    if (p->rel_count >= RELS_MAX) {
+        enum status status = error_set(STATUS_TOO_COMPLEX, "statement is too complex");
+        error_detail("It mentions more than %d relations.", RELS_MAX);
+        return status;
+    }
     struct query *q = query_new(p, STATEMENT_SELECT, outer ? (uint16_t)(outer->level + 1) : 0);
     struct scope *scope = arena_new(p->arena, struct scope);
     scope->outer = outer;

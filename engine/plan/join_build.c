@@ -114,7 +114,7 @@ enum status join_build(struct problem *b, struct path *path, const struct scalar
     bool lateral = path->right->item >= 0 && b->items[path->right->item].lateral;
     if (path->right->item >= 0 && b->items[path->right->item].frame) {
         const struct frame *f = b->items[path->right->item].frame;
-        for (int i = 0; i < f->count; i++) {
+        for (uint32_t i = 0; i < f->count; i++) {
             struct scalar v = { .kind = SCALAR_VAR, .type = f->slots[i].type, .var = { f->slots[i].rel, f->slots[i].column } };
             wanted_in(b, arena_copy(p->arena, &v, sizeof v), path->left->set, &left_wanted);
         }
@@ -190,7 +190,7 @@ enum status join_build(struct problem *b, struct path *path, const struct scalar
     if (slots) {
         n->outer_slots = arena_array(p->arena, uint16_t, slots->count ? slots->count : 1);
         n->outer_values = arena_array(p->arena, struct scalar *, slots->count ? slots->count : 1);
-        for (int i = 0; i < slots->count; i++) {
+        for (uint32_t i = 0; i < slots->count; i++) {
             struct scalar *v = scalar_new(p->arena, SCALAR_VAR, slots->slots[i].type, 0);
             v->var.rel = slots->slots[i].rel;
             v->var.column = slots->slots[i].column;

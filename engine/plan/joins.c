@@ -72,7 +72,7 @@ static enum status plan_full(struct planner *p, struct query *q, struct from_nod
 static enum status take_frame(struct problem *b, struct item *item, struct frame *frame)
 {
     itemset needs = 0;
-    for (int i = 0; i < frame->count; i++)
+    for (uint32_t i = 0; i < frame->count; i++)
         if (frame->slots[i].rel < b->rel_span && b->item_of[frame->slots[i].rel] >= 0) needs |= BIT(b->item_of[frame->slots[i].rel]);
     if (needs) {
         item->needs |= needs;
@@ -80,7 +80,7 @@ static enum status take_frame(struct problem *b, struct item *item, struct frame
         item->frame = frame;
         return STATUS_OK;
     }
-    for (int i = 0; i < frame->count; i++) TRY(frame_adopt(b->p, &frame->slots[i]));
+    for (uint32_t i = 0; i < frame->count; i++) TRY(frame_adopt(b->p, &frame->slots[i]));
     return STATUS_OK;
 }
 

@@ -21,7 +21,7 @@ struct plan *plan_new(struct planner *p, enum plan_kind kind, uint16_t columns)
     n->kind = kind;
     n->column_count = columns;
     n->types = arena_array(p->arena, struct sql_type, columns ? columns : 1);
-    n->id = p->node_count++;
+    n->id = (uint16_t)p->node_count++;       /* too many: plan_statement says so */
     return n;
 }
 
@@ -52,15 +52,15 @@ struct resolving { struct planner *p; const struct layout *layout; enum status s
 
 static uint16_t frame_slot(struct planner *p, struct frame *f, const struct scalar *var)
 {
-    for (int i = 0; i < f->count; i++)
+    for (uint32_t i = 0; i < f->count; i++)
         if (f->slots[i].rel == var->var.rel && f->slots[i].column == var->var.column) return f->slots[i].slot;
     if (f->count == f->capacity) {
-        uint16_t capacity = f->capacity ? (uint16_t)(f->capacity * 2) : 4;
+        uint32_t capacity = f->capacity ? f->capacity * 2 : 4;
         f->slots = arena_grow(p->arena, f->slots, f->capacity * sizeof *f->slots, capacity * sizeof *f->slots);
         f->capacity = capacity;
     }
-    f->slots[f->count++] = (struct frame_slot){ var->var.rel, var->var.column, p->slot_count, var->type };
-    return p->slot_count++;
+    f->slots[f->count++] = (struct frame_slot){ var->var.rel, var->var.column, (uint16_t)p->slot_count, var->type };
+    return (uint16_t)p->slot_count++;
 }
 
 enum status frame_adopt(struct planner *p, const struct frame_slot *slot)
@@ -68,7 +68,7 @@ enum status frame_adopt(struct planner *p, const struct frame_slot *slot)
     struct frame *f = p->frame;
     if (!f) return error_set(STATUS_INTERNAL, "planner lost column %d of relation %d", slot->column, slot->rel);
     if (f->count == f->capacity) {
-        uint16_t capacity = f->capacity ? (uint16_t)(f->capacity * 2) : 4;
+        uint32_t capacity = f->capacity ? f->capacity * 2 : 4;
         f->slots = arena_grow(p->arena, f->slots, f->capacity * sizeof *f->slots, capacity * sizeof *f->slots);
         f->capacity = capacity;
     }
@@ -79,10 +79,10 @@ enum status frame_adopt(struct planner *p, const struct frame_slot *slot)
 /* The values that fill a frame's slots, over the layout of the place that opened it. */
 static enum status frame_values(struct planner *p, const struct layout *layout, const struct frame *f, uint16_t *count, uint16_t **slots, struct scalar ***values)
 {
-    *count = f->count;
+    *count = (uint16_t)f->count;
     *slots = arena_array(p->arena, uint16_t, f->count ? f->count : 1);
     *values = arena_array(p->arena, struct scalar *, f->count ? f->count : 1);
-    for (int i = 0; i < f->count; i++) {
+    for (uint32_t i = 0; i < f->count; i++) {
         struct scalar *v = scalar_new(p->arena, SCALAR_VAR, f->slots[i].type, 0);
         v->var.rel = f->slots[i].rel;
         v->var.column = f->slots[i].column;
@@ -1069,8 +1069,13 @@ enum status plan_statement(struct plan_request *request, struct prepared_plan **
     o->returns_rows = q->kind == STATEMENT_SELECT || q->returning.count > 0;
     o->read_only = q->kind == STATEMENT_SELECT && !p.writes;
     o->has_volatile = p.has_volatile;
-    o->node_count = p.node_count;
-    o->outer_slot_count = p.slot_count;
+    if (p.node_count > UINT16_MAX || p.slot_count > UINT16_MAX) {
+        enum status status = error_set(STATUS_TOO_COMPLEX, "statement is too complex");
+        error_detail("Its plan would have %u nodes and %u values handed to subqueries; at most %d of each are supported.", p.node_count, p.slot_count, UINT16_MAX);
+        return status;
+    }
+    o->node_count = (uint16_t)p.node_count;
+    o->outer_slot_count = (uint16_t)p.slot_count;
     uint16_t given = request->parameter_count > p.parameter_count ? request->parameter_count : p.parameter_count;
     o->parameter_count = given;
     o->parameter_types = arena_array(p.arena, struct sql_type, given ? given : 1);

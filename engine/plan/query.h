@@ -146,8 +146,8 @@ struct planner {
     const struct value *parameter_values;   /* for estimates; NULL: not known */
     uint16_t parameter_count, parameter_capacity;
     struct parameter *parameters;
-    uint16_t rel_count, rel_capacity; struct rel **rels;       /* by id */
-    uint16_t node_count, slot_count;
+    uint16_t rel_count; uint32_t rel_capacity; struct rel **rels;      /* by id; at most RELS_MAX when a query is begun, unnesting makes one more of each */
+    uint32_t node_count, slot_count;     /* a plan holds 65,535 of each */
     struct frame *frame;
     struct prepared_plan *out;
     uint16_t cte_count; struct cte_query **ctes;
@@ -296,9 +296,10 @@ bool query_is_free(struct planner *, const struct query *);   /* mentions it rel
 
 /* ---- layouts: what the columns of a plan node are, as VARs or expressions ---- */
 struct layout { uint16_t count; struct scalar **items; };
+#define RELS_MAX 30000
 struct frame {                           /* a place where outer slots are filled: a subquery in an expression, a nested loop's right side */
     struct frame *outer;
-    uint16_t count, capacity;
+    uint32_t count, capacity;
     struct frame_slot { uint16_t rel, column, slot; struct sql_type type; } *slots;
 };
 /* A slot made in an inner frame is filled by the frame around instead. */

@@ -15,6 +15,16 @@ attempt "errors: tables" q -c "CREATE TABLE e (id int, k int, t text, zero int, 
     -c "CREATE TABLE w AS SELECT id, k, t || repeat('y', 60) AS t FROM e" -c "CREATE VIEW broken AS SELECT id + 0 * (1 / (id - 19990)) AS id, k, t FROM w" -c "ANALYZE"
 ask() { psql -X -q -At -v VERBOSITY=verbose -c "$gate SET max_parallel_workers_per_gather = $1; ${3:-}" -c "$2" 2>&1; }
 
+# ---- More than a plan has numbers for: 54001, and the session goes on.
+many() { awk -v n="$1" -v before="$2" -v each="$3" -v after="$4" 'BEGIN {printf "%s", before; for (i = 1; i <= n; i++) printf "%s%s", (i > 1 ? ", " : ""), each; print after}'; }
+many 33000 "INSERT INTO d VALUES " "((SELECT max(k) FROM e WHERE id = 1))" ";" >"$scratch/relations.sql"
+many 70000 "SELECT 1 WHERE 1 IN (" "(SELECT 1)" ");" >"$scratch/nodes.sql"
+many 3000 "SELECT count(*) FROM (VALUES " "((SELECT max(k) FROM d))" ") v;" >"$scratch/fine.sql"
+for file in relations nodes; do
+    same "errors: too many $file" "ERROR:  54001: statement is too complex" "$(psql -X -q -At -v VERBOSITY=verbose -f "$scratch/$file.sql" 2>&1 | grep -o 'ERROR:.*')"
+done
+same "errors: many relations, not too many" 3000 "$(psql -X -q -At -f "$scratch/fine.sql" 2>&1)"
+
 # ---- The first error in order; row 9000 overflows, row 14000 divides by zero.
 overflow='ERROR:  22003: integer out of range' division='ERROR:  22012: division by zero'
 cases=(

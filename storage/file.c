@@ -24,6 +24,7 @@ _Atomic uint32_t file_io_delay_us;
 _Atomic uint64_t file_fail_call;
 _Atomic int      file_fail_errno;
 static _Atomic uint64_t disk_calls;
+static _Atomic uint64_t read_calls;
 
 #define FILE_BUCKETS 1024
 #define RESERVE_MIN  8              /* pages of room reserved at once: at least these, ... */
@@ -70,6 +71,11 @@ void file_call_end(const char *what)
 uint64_t file_disk_calls(void)
 {
     return atomic_load_explicit(&disk_calls, memory_order_relaxed);
+}
+
+uint64_t file_read_calls(void)
+{
+    return atomic_load_explicit(&read_calls, memory_order_relaxed);
 }
 
 static void file_path(const struct files *files, uint32_t number, char path[PATH_MAX])
@@ -337,6 +343,7 @@ enum status file_read_run(struct files *files, page_id first, uint32_t count, vo
     for (uint32_t i = 0; i < count; i++)
         parts[i] = (struct iovec){ pages[i], PAGE_BYTES };
     size_t want = (size_t)count * PAGE_BYTES, done = 0;
+    atomic_fetch_add_explicit(&read_calls, 1, memory_order_relaxed);
     int error = file_call_begin("file.read");
     while (!error && done < want) {
         size_t skip = done / PAGE_BYTES, within = done % PAGE_BYTES;

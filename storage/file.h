@@ -32,6 +32,7 @@ enum status file_truncate(struct files *, uint32_t file, uint32_t pages) MUST_CH
 void        file_punch(struct files *, uint32_t file, uint32_t first_page, uint32_t count);
 void        files_sync_all(struct files *);                     /* every file written since its last sync */
 uint64_t    file_disk_calls(void);                              /* how many so far, for tests and views */
+uint64_t    file_read_calls(void);                              /* … of those, which read pages */
 
 /* Around every disk call, the WAL's too: two points, the counter, crab.io_delay. begin returns an errno that the call
  * is to fail with: tests set file_fail_call to the number of a coming call and file_fail_errno to the error. */

@@ -93,6 +93,7 @@ declare -A spills=(
     [set_operation]="SELECT count(*) FROM (SELECT id, t FROM w EXCEPT SELECT id + 1, t FROM w) x"
     [with]="WITH x AS MATERIALIZED (SELECT id, t FROM w) SELECT count(*) FROM x a, x b WHERE a.id = b.id"
     [string_agg]="SELECT length(string_agg(t, ',' ORDER BY t, id)) FROM w")
+canceled=0
 for name in "${!spills[@]}"; do
     sql=${spills[$name]} wrong=
     large=$(ask 1 "$sql" "SET work_mem = '1GB'")
@@ -106,13 +107,17 @@ for name in "${!spills[@]}"; do
         case $got in *22012*) ;; *) wrong="$wrong no error came of $failing but $got;" ;; esac
         [ "$(left_over)" = 0 ] || wrong="$wrong files are left after an error, $workers workers;"
         for time in 5 20 60; do
-            got=$(ask $workers "$sql; $sql; $sql; $sql; $sql" "SET work_mem = '64kB'; SET statement_timeout = $time" | grep -v -E '^[0-9]+$' | grep -c -v -E '57014|^LOCATION')
+            answer=$(ask $workers "$sql; $sql; $sql; $sql; $sql" "SET work_mem = '64kB'; SET statement_timeout = $time")
+            canceled=$((canceled + $(grep -c 57014 <<<"$answer")))
+            got=$(grep -v -E '^[0-9]*$' <<<"$answer" | grep -c -v -E '57014|^LOCATION')
             [ "$got" = 0 ] || wrong="$wrong a cancel after $time ms was no cancel;"
             [ "$(left_over)" = 0 ] || wrong="$wrong files are left after a cancel;"
         done
     done
     same "errors: $name spills to the same answer and leaves nothing, ended by its end, an error, a cancel" "" "$wrong"
 done
+[ "$canceled" -ge ${#spills[@]} ]
+verdict $? "errors: $canceled of those runs were canceled"
 
 # ---- Cancels and clients that go away: the workers are free again.
 launched() { # the workers that a query gets now

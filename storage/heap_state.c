@@ -83,7 +83,7 @@ void heap_forget(struct store *store, uint32_t file)
     atom_store(&state->deleted, 0);
     atom_store(&state->dead, 0);
     atom_store(&state->changed, 0);
-    zone_forget(atom_load(&state->zones));
+    zone_map_free(atom_exchange(&state->zones, NULL));       /* who ends the file has kept everybody else from it, and runs no statement now */
 }
 
 void heap_registry_close(struct store *store)

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_BITS = 10, BLOCKS = 33 - FIRST_BITS };
+enum { FIRST_BITS = 4, BLOCKS = 33 - FIRST_BITS };
 #define FIRST (UINT64_C(1) << FIRST_BITS)
 
 #define WORD_ROWS      UINT64_C(0x7ff)
@@ -32,6 +32,9 @@ struct zone_map {
     } slots[ZONE_COLUMNS];
 };
 
+static _Atomic uint64_t bytes_held;
+uint64_t zone_bytes(void) { return atomic_load_explicit(&bytes_held, memory_order_relaxed); }
+
 static inline uint32_t block_of(uint32_t page) { return 63 - (uint32_t)__builtin_clzll(page + FIRST) - FIRST_BITS; }
 static inline uint64_t place_in(uint32_t page, uint32_t block) { return page + FIRST - (FIRST << block); }
 
@@ -44,8 +47,10 @@ static void *block_make(_Atomic(void *) *at, size_t bytes)
     void *mine = calloc(1, bytes);
     if (!mine)
         return NULL;
-    if (atom_cas(at, &there, mine))
+    if (atom_cas(at, &there, mine)) {
+        atomic_fetch_add_explicit(&bytes_held, bytes, memory_order_relaxed);
         return mine;
+    }
     free(mine);
     return there;
 }
@@ -187,39 +192,31 @@ bool zone_learn(struct zone_map *map, const struct heap *heap, const struct page
     return true;
 }
 
-static void clear(_Atomic uint64_t *at)
+void zone_clear(const struct heap *heap, uint32_t page)
 {
+    struct zone_map *map = atom_load_acquire(&heap_state(heap)->zones);
+    _Atomic uint64_t *at = map ? word_of(map, page, false) : NULL;
+    if (!at)
+        return;
     uint64_t word = atom_load(at);
     while (!atom_cas(at, &word, (word + WORD_NEXT) & WORD_VERSION))
         spin_pause();
 }
 
-void zone_clear(const struct heap *heap, uint32_t page)
+static void block_free(void *block, size_t bytes)
 {
-    struct zone_map *map = atom_load_acquire(&heap_state(heap)->zones);
-    _Atomic uint64_t *at = map ? word_of(map, page, false) : NULL;
-    if (at)
-        clear(at);
-}
-
-void zone_forget(struct zone_map *map)
-{
-    for (uint32_t block = 0; map && block < BLOCKS; block++) {
-        _Atomic uint64_t *words = atom_load_acquire(&map->words[block]);
-        for (uint64_t i = 0; words && i < FIRST << block; i++)
-            if (atomic_load_explicit(&words[i], memory_order_relaxed))
-                clear(&words[i]);
-    }
+    if (!block)
+        return;
+    free(block);
+    atomic_fetch_sub_explicit(&bytes_held, bytes, memory_order_relaxed);
 }
 
 void zone_map_free(struct zone_map *map)
 {
-    if (!map)
-        return;
-    for (uint32_t block = 0; block < BLOCKS; block++) {
-        free((void *)atomic_load_explicit(&map->words[block], memory_order_relaxed));
+    for (uint32_t block = 0; map && block < BLOCKS; block++) {
+        block_free((void *)atomic_load_explicit(&map->words[block], memory_order_relaxed), (FIRST << block) * sizeof(uint64_t));
         for (uint32_t s = 0; s < ZONE_COLUMNS; s++)
-            free(atomic_load_explicit(&map->slots[s].bounds[block], memory_order_relaxed));
+            block_free(atomic_load_explicit(&map->slots[s].bounds[block], memory_order_relaxed), (FIRST << block) * sizeof(struct bounds));
     }
-    free(map);
+    block_free(map, sizeof *map);
 }

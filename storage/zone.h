@@ -53,8 +53,8 @@ void             zone_clear(const struct heap *, uint32_t page);
 
 int64_t          zone_of_float(double);      /* the order of floats as integers */
 
-/* heap_state.c's */
-void             zone_forget(struct zone_map *);     /* the file is gone: all entries go */
+/* heap_state.c's: the file is gone, or the store is being closed. Nobody scans it any more, nor changes it. */
 void             zone_map_free(struct zone_map *);
+uint64_t         zone_bytes(void);                   /* what all maps take: 8 bytes a page, and 16 for each column asked about */
 
 #endif

@@ -185,10 +185,46 @@ Test(zone, a_file_that_is_gone_leaves_nothing_behind)
     uint16_t rows;
     uint64_t seen;
     cr_expect_eq(zone_ask(zone_map(&heap), 0, NULL, 0, &rows, &seen), ZONE_ALL);
+    cr_expect_gt(zone_bytes(), 0);
     heap_forget(store, heap.file);
+    cr_expect_eq(zone_bytes(), 0, "%llu bytes of the map are left", (unsigned long long)zone_bytes());
     cr_expect_eq(zone_ask(zone_map(&heap), 0, NULL, 0, &rows, &seen), ZONE_SOME);
     txn_snapshot_done(txn);
     MUST(txn_commit(txn));
+}
+
+Test(zone, tables_that_come_and_go_take_no_memory)
+{
+    struct vacuum_result result;
+    struct snapshot snapshot;
+    for (int round = 0; round < 50; round++) {
+        struct heap other = heap;
+        struct txn *txn = begin(0);
+        MUST(heap_create(&other, txn));
+        MUST(txn_commit(txn));
+        struct heap kept = heap;
+        heap = other;
+        txn = begin(0);
+        for (int i = 0; i < 100; i++)
+            insert(txn, (struct row){i, 1, false, NULL, 0});
+        MUST(txn_commit(txn));
+        MUST(heap_vacuum(&heap, slots[7], false, 1 << 20, NULL, NULL, &result));
+        txn = begin(0);
+        txn_snapshot(txn, &snapshot);
+        ask_all(&snapshot, (struct zone_test[]){{.column = 0, .low = 5, .high = 9}}, 1);
+        txn_snapshot_done(txn);
+        if (round % 2) {
+            heap_drop(&heap, txn);
+            MUST(txn_commit(txn));
+        } else {
+            MUST(txn_commit(txn));
+            txn = begin(0);
+            heap_drop(&heap, txn);
+            MUST(txn_commit(txn));
+        }
+        heap = kept;
+        cr_assert_eq(zone_bytes(), 0, "round %d left %llu bytes", round, (unsigned long long)zone_bytes());
+    }
 }
 
 Test(zone, floats_keep_their_order_as_integers)

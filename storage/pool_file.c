@@ -120,14 +120,21 @@ static void forget_page(struct pool *pool, struct frame *frame, uint64_t key)
     }
 }
 
+/* The clock's hand goes back to the first frame that came free: its memory is there and warm, that of a frame never used is neither. */
 static void forget_from(struct pool *pool, uint32_t file, uint32_t first_page)
 {
+    uint32_t freed = NO_INDEX;
     for (uint32_t i = 0; i < pool->frame_count; i++) {
         struct frame *frame = &pool->frames[i];
         uint64_t key = atomic_load_explicit(&frame->key, memory_order_relaxed);
-        if (key != NO_KEY && key_page(key).file == file && key_page(key).page >= first_page)
-            forget_page(pool, frame, key);
+        if (key == NO_KEY || key_page(key).file != file || key_page(key).page < first_page)
+            continue;
+        forget_page(pool, frame, key);
+        if (freed == NO_INDEX)
+            freed = i;
     }
+    if (freed != NO_INDEX)
+        atomic_store_explicit(&pool->hand, freed, memory_order_relaxed);
 }
 
 void pool_forget_file(struct pool *pool, uint32_t file)

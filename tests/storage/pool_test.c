@@ -177,6 +177,31 @@ Test(pool, forgotten_and_truncated_pages_are_not_written, .init = (void (*)(void
     half_store_close(&store);
 }
 
+Test(pool, the_frames_of_a_forgotten_file_are_used_first, .init = (void (*)(void))scratch_open, .fini = scratch_close)
+{
+    half_store_open(&store, 256, 0);
+    fill(40);
+    struct page_ref ref;
+    uint8_t *bytes[40];
+    for (uint32_t i = 0; i < 40; i++) {
+        MUST(pool_fetch(store.pool, (page_id){ 1000, i }, LATCH_SHARED, RANK_HEAP, 0, &ref));
+        bytes[i] = ref.bytes;
+        pool_release(&ref);
+    }
+    for (int round = 0; round < 3; round++) {
+        pool_forget_file(store.pool, 1000);
+        for (uint32_t i = 0; i < 40; i++) {
+            bool was = false;
+            MUST(pool_fetch(store.pool, (page_id){ 1000, i }, LATCH_SHARED, RANK_HEAP, 0, &ref));
+            for (uint32_t k = 0; k < 40; k++)
+                was |= ref.bytes == bytes[k];
+            cr_assert(was, "page %u is in a frame never used before", i);
+            pool_release(&ref);
+        }
+    }
+    half_store_close(&store);
+}
+
 Test(pool, a_page_given_out_again_gets_its_latch_anew, .init = (void (*)(void))scratch_open, .fini = scratch_close)
 {
     half_store_open(&store, 64, 0);

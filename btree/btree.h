@@ -49,17 +49,25 @@ enum status btree_build_add(struct btree_build *, const uint8_t *key, uint32_t k
 enum status btree_build_end(struct btree_build *) MUST_CHECK;               /* frees it, also after an error */
 void        btree_build_abandon(struct btree_build *);
 
+/* Called with what is about to be given out, while the leaf it was copied from is still latched (SHARED): vacuum can't have taken any of the entries
+ * away meanwhile, nor have given their rows' slots to others. May latch what ranks below leaves; must not be slow. */
+struct btree_entries { uint32_t count; const uint64_t *row_ids; const uint8_t *const *keys; const uint32_t *key_lengths; };   /* valid until the next call */
+struct btree_judge { enum status (*judge)(void *context, const struct btree_entries *); void *context; };
+
 /* The row ids of the entries with exactly this key, in order: *count of them, or BTREE_SCAN_IT (and nothing in row_ids) when there are more than
  * `capacity`, or when they go on in another leaf: then a scan finds them. */
 #define BTREE_SCAN_IT UINT32_MAX
 enum status btree_lookup(const struct btree *, const uint8_t *key, uint32_t key_length, uint64_t *row_ids, uint32_t capacity, uint32_t *count) MUST_CHECK;
+/* … and judged: not called when it is none, or the answer BTREE_SCAN_IT. Its entries have row ids only. */
+enum status btree_lookup_judged(const struct btree *, const uint8_t *key, uint32_t key_length, uint64_t *row_ids, uint32_t capacity, uint32_t *count,
+                                const struct btree_judge *) MUST_CHECK;
 
 /* Scans. Bounds are key bytes: the range is low <= key < high by memcmp on prefixes as given: NULL = open. The engine forms inclusive and
  * exclusive bounds by appending 0x00… / 0xFF… or by prefix successor (see engine/types/key.h). Each step copies one leaf's matching entries and lets the latch go. */
 struct btree_scan;
-struct btree_entries { uint32_t count; const uint64_t *row_ids; const uint8_t *const *keys; const uint32_t *key_lengths; };   /* valid until the next call */
 enum status btree_scan_open(const struct btree *, struct arena *, const uint8_t *low, uint32_t low_length, const uint8_t *high, uint32_t high_length,
                             bool backward, struct btree_scan **out) MUST_CHECK;
+void        btree_scan_judge(struct btree_scan *, struct btree_judge);                   /* before the first step */
 enum status btree_scan_next(struct btree_scan *, struct btree_entries *out) MUST_CHECK;   /* count 0 at the end */
 void        btree_scan_close(struct btree_scan *);
 

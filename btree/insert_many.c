@@ -82,6 +82,7 @@ enum status btree_insert_many(const struct btree *tree, xid_t xid, const struct 
 {
     for (uint32_t at = 0; at < count;) {
         const struct btree_new *entry = &entries[at];
+        *failed = at;
         if (atomic_load_explicit(&btree_latching, memory_order_relaxed) == BTREE_OPTIMISTIC && at + 1 < count) {
             struct page_ref leaf;
             struct bound bound = { BOUND_AT, entry->key, entry->length, entry->check ? 0 : entry->row_id };

@@ -4,7 +4,8 @@
  * scan's business: the answer then says so and gives none. */
 #include "btree/node.h"
 
-static enum status lookup_in(const struct btree *tree, const uint8_t *key, uint32_t length, uint64_t *row_ids, uint32_t capacity, uint32_t *count)
+static enum status lookup_in(const struct btree *tree, const uint8_t *key, uint32_t length, uint64_t *row_ids, uint32_t capacity, uint32_t *count,
+                           const struct btree_judge *judge)
 {
     struct bound bound = { BOUND_AT, key, length, 0 };
     struct page_ref leaf;
@@ -22,14 +23,22 @@ static enum status lookup_in(const struct btree *tree, const uint8_t *key, uint3
             found = capacity + 1;
     }
     *count = found <= capacity ? found : BTREE_SCAN_IT;
+    if (judge && found && found <= capacity)
+        status = judge->judge(judge->context, &(struct btree_entries){ .count = found, .row_ids = row_ids });
     pool_release(&leaf);
-    return STATUS_OK;
+    return status;
+}
+
+enum status btree_lookup_judged(const struct btree *tree, const uint8_t *key, uint32_t key_length, uint64_t *row_ids, uint32_t capacity, uint32_t *count,
+                                const struct btree_judge *judge)
+{
+    struct latch *whole = tree_latch(tree, LATCH_SHARED);
+    enum status status = lookup_in(tree, key, key_length, row_ids, capacity, count, judge);
+    tree_unlatch(whole);
+    return status;
 }
 
 enum status btree_lookup(const struct btree *tree, const uint8_t *key, uint32_t key_length, uint64_t *row_ids, uint32_t capacity, uint32_t *count)
 {
-    struct latch *whole = tree_latch(tree, LATCH_SHARED);
-    enum status status = lookup_in(tree, key, key_length, row_ids, capacity, count);
-    tree_unlatch(whole);
-    return status;
+    return btree_lookup_judged(tree, key, key_length, row_ids, capacity, count, NULL);
 }

@@ -26,6 +26,7 @@ struct btree_scan {
     uint64_t *row_ids; const uint8_t **keys; uint32_t *key_lengths;
     uint32_t capacity;
     uint8_t *bytes; size_t bytes_capacity;
+    struct btree_judge judge;
 };
 
 enum status btree_scan_open(const struct btree *tree, struct arena *arena, const uint8_t *low, uint32_t low_length, const uint8_t *high, uint32_t high_length,
@@ -47,6 +48,8 @@ enum status btree_scan_open(const struct btree *tree, struct arena *arena, const
     return STATUS_OK;
 }
 
+void btree_scan_judge(struct btree_scan *scan, struct btree_judge judge) { scan->judge = judge; }
+
 void btree_scan_close(struct btree_scan *scan) { (void)scan; }       /* its memory is the arena's, and it holds nothing else */
 
 static void make_room(struct btree_scan *scan, uint32_t count, size_t bytes)
@@ -66,7 +69,7 @@ static void make_room(struct btree_scan *scan, uint32_t count, size_t bytes)
 
 #define KEY_SLACK 16
 
-/* Entries [from, to) of the leaf, in the scan's direction. */
+/* Entries [from, to) of the leaf, which is latched, in the scan's direction: copied, and judged. */
 static enum status copy_entries(struct btree_scan *scan, const struct page_ref *leaf, uint32_t from, uint32_t to, struct btree_entries *out)
 {
     const struct node *node = node_of(leaf);
@@ -96,7 +99,7 @@ static enum status copy_entries(struct btree_scan *scan, const struct page_ref *
         at += prefix + length;
     }
     *out = (struct btree_entries){ count, scan->row_ids, scan->keys, scan->key_lengths };
-    return STATUS_OK;
+    return count && scan->judge.judge ? scan->judge.judge(scan->judge.context, out) : STATUS_OK;
 }
 
 static void fence_keep(struct btree_scan *scan, enum bound_kind kind, const struct fence *fence)

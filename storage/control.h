@@ -9,7 +9,7 @@
 #include "storage/page.h"
 
 #define CONTROL_MAGIC   0x6165727462617243ULL               /* "Crabtrea", read as bytes */
-#define CONTROL_VERSION 4
+#define CONTROL_VERSION 5
 
 struct control {
     uint64_t magic;

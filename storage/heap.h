@@ -77,6 +77,12 @@ enum status heap_fetch_version(const struct heap *, uint64_t row_id, const uint1
 struct heap_version { xid_t xmin, xmax; command_t cmin, cmax; uint64_t newer; };
 enum status heap_version(const struct heap *, uint64_t row_id, struct heap_version *out, bool *found) MUST_CHECK;
 
+/* For reading an index alone. Which of these row ids lie on pages that the visibility map calls visible to everybody: there, every index entry
+ * leads to one row, which every snapshot sees, and whose key is the entry's. Asked with the leaf still latched that the entries were copied from:
+ * vacuum takes entries of dead rows away under that latch, before it marks their page. */
+enum status heap_map_visible(const struct heap *, const uint64_t *row_ids, uint32_t count, uint8_t *visible) MUST_CHECK;
+enum status heap_all_visible(const struct heap *, uint32_t *pages) MUST_CHECK;       /* how many pages the map calls so */
+
 /* For building an index: by slot of a pinned page, the slot whose row id an index entry for that version carries (HEAP_NO_ROOT: none). */
 #define HEAP_NO_ROOT 0xFFFF
 enum status heap_page_roots(const struct heap *, struct page_ref *pinned, uint16_t slot_count, uint16_t *roots) MUST_CHECK;

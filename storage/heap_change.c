@@ -116,6 +116,7 @@ static void end_version(struct mtr *mtr, const struct heap *heap, uint8_t *page,
         mtr_write(mtr, page, head->states + (uint32_t)slot, &state, 1);
     if (head->flags & PAX_ALL_VISIBLE) {
         zone_clear(heap, page_header(page)->page);
+        visibility_clear(mtr, heap, page_header(page)->page);
         pax_write_counts(mtr, page, head->slot_count, head->var_start, head->unfilled, (uint16_t)(head->flags & ~PAX_ALL_VISIBLE));
     }
 }
@@ -137,6 +138,11 @@ enum status heap_delete(const struct heap *heap, struct txn *txn, uint64_t row_i
             struct mtr mtr;
             mtr_begin(&mtr, heap->store, xid);
             mtr_join(&mtr, &ref);
+            status = visibility_join(heap, ref.bytes, &mtr);
+            if (status) {
+                mtr_cancel(&mtr);
+                break;
+            }
             end_version(&mtr, heap, ref.bytes, ROW_SLOT(row_id), xid, txn_command(txn), 0, true);
             mtr_commit(&mtr);
             struct heap_state *state = heap_state(heap);
@@ -255,6 +261,8 @@ static enum status update_here(struct update *u, struct page_ref *ref, bool *sta
     mtr_begin(&mtr, heap->store, u->xid);
     mtr_join(&mtr, ref);
     status = overflow_deltas_fetch(heap, &deltas, &mtr);
+    if (!status)
+        status = visibility_join(heap, page, &mtr);
     if (status) {
         mtr_cancel(&mtr);
         *ref = (struct page_ref){0};         /* the mtr has let it go */
@@ -323,6 +331,10 @@ static enum status update_elsewhere(struct update *u, struct judgement *j, bool 
     u->new_row_id = ROW_ID(to.id.page, (uint16_t)slot);
     from = to = (struct page_ref){0};        /* the mtr lets them go */
     status = overflow_deltas_fetch(heap, &deltas, &mtr);
+    if (!status)
+        status = visibility_join(heap, old_page < target->page ? old : new, &mtr);
+    if (!status)
+        status = visibility_join(heap, old_page < target->page ? new : old, &mtr);
     if (status) {
         mtr_cancel(&mtr);
         goto out;

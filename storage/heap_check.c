@@ -12,8 +12,11 @@ static enum status check_slot(const struct heap *heap, const uint8_t *page, uint
     uint8_t state = pax_states(page)[slot];
     uint64_t newer = pax_newer(page)[slot];
     switch (SLOT_STATE(state)) {
-    case SLOT_FREE:
     case SLOT_DEAD:
+        if (head->flags & PAX_ALL_VISIBLE)
+            return bad(heap, number, slot, "marked visible to all, but index entries lead to a dead row");
+        /* fallthrough */
+    case SLOT_FREE:
         if (pax_xmax(page)[slot] || pax_cmax(page)[slot] || newer)
             return bad(heap, number, slot, "an empty slot has version fields");
         for (uint16_t c = 0; c < head->column_count; c++)
@@ -50,6 +53,16 @@ static enum status check_slot(const struct heap *heap, const uint8_t *page, uint
             return bad(heap, number, slot, "a value lies outside the room for values");
     }
     return STATUS_OK;
+}
+
+/* The map is asked with the page latched: nobody can change one of the two now. */
+static enum status check_map(const struct heap *heap, const struct page_ref *ref, bool empty)
+{
+    bool marked = !empty && (pax_head(ref->bytes)->flags & PAX_ALL_VISIBLE), visible;
+    enum status status = visibility_of(heap, ref->id.page, &visible);
+    if (status || marked == visible)
+        return status;
+    return bad(heap, ref->id.page, 0, marked ? "marked visible to all, but not in the visibility map" : "in the visibility map, but not marked visible to all");
 }
 
 static enum status check_page(const struct heap *heap, const struct page_ref *ref, uint32_t pages)
@@ -114,6 +127,8 @@ enum status heap_check(const struct heap *heap)
             if (!status)
                 status = check_page(heap, &ref, pages_now);
         }
+        if (!status)
+            status = check_map(heap, &ref, empty);
         uint16_t slot_count = status || empty ? 0 : pax_head(ref.bytes)->slot_count;
         for (uint16_t i = 0; i < slot_count; i++)
             filled[i] = SLOT_STATE(pax_states(ref.bytes)[i]) == SLOT_FILLED;

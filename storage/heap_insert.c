@@ -28,9 +28,9 @@ enum status target_choose(const struct heap *heap, struct heap_state *state, str
         return status;
     if (!fresh_only && !atom_load(&state->space_spent)) {
         uint32_t from = atom_load(&state->space_hint), found;
-        status = space_take(heap, from, pages, 255 / 8, &found);
+        status = space_take(heap, from, pages, SPACE_ENOUGH, &found);
         if (!status && found == NO_PAGE && from > 0)
-            status = space_take(heap, 0, from, 255 / 8, &found);
+            status = space_take(heap, 0, from, SPACE_ENOUGH, &found);
         if (status)
             return status;
         atom_store(&state->space_hint, found == NO_PAGE ? 0 : found + 1);
@@ -153,6 +153,8 @@ static enum status fill_page(const struct heap *heap, struct heap_state *state, 
     mtr_begin(&mtr, heap->store, xid);
     mtr_join(&mtr, &ref);
     status = overflow_deltas_fetch(heap, &deltas, &mtr);
+    if (!status)
+        status = visibility_join(heap, ref.bytes, &mtr);
     if (status) {
         mtr_cancel(&mtr);
         return status;

@@ -5,6 +5,7 @@
  *     heap_insert.c   where new rows go                     heap_change.c  update, delete, lock, liveness
  *     heap_prune.c    dead versions of one page             vacuum.c       a pass over the heap
  *     overflow.c      long values                           space.c        the free-space map
+ *     visibility.c    the visibility map
  *     heap_check.c    the checker */
 #ifndef STORAGE_HEAP_PRIVATE_H
 #define STORAGE_HEAP_PRIVATE_H
@@ -13,6 +14,7 @@
 #include "storage/pax.h"
 #include "storage/space.h"
 #include "storage/txn_slot.h"
+#include "storage/visibility.h"
 
 /* ---- heap_state.c ---- */
 #define INSERT_TARGETS 16
@@ -59,7 +61,7 @@ void        stage_done(struct staged *);
 static inline row_pos staged_position(const struct staged *s, uint32_t i) { return s->positions ? s->positions[i] : (row_pos)i; }
 /* How the reference counts change when row i is written. False: the list has no room. */
 bool        stage_deltas(const struct staged *, uint32_t i, struct overflow_deltas *);
-/* Writes rows first .. first+count-1 to slots slot .. slot+count-1 of a page that has the room (the mtr has it joined), counts included. */
+/* Writes rows first .. first+count-1 to slots slot .. slot+count-1 of a page that has the room (the mtr has it joined, visibility_join was called), counts included. */
 void        stage_write(struct mtr *, uint8_t *page, const struct staged *, uint32_t first, uint32_t count, uint16_t slot,
                         xid_t, command_t, uint8_t state);
 void        pax_write_counts(struct mtr *, uint8_t *page, uint16_t slot_count, uint16_t var_start, uint16_t unfilled, uint16_t flags);

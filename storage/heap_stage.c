@@ -266,8 +266,10 @@ void stage_write(struct mtr *mtr, uint8_t *page, const struct staged *s, uint32_
 
     uint16_t end = (uint16_t)(slot + count), slots = head->slot_count;
     uint16_t reused = slot < slots ? (uint16_t)((end < slots ? end : slots) - slot) : 0;
-    if (head->flags & PAX_ALL_VISIBLE)
+    if (head->flags & PAX_ALL_VISIBLE) {
         zone_clear(heap, page_header(page)->page);
+        visibility_clear(mtr, heap, page_header(page)->page);
+    }
     pax_write_counts(mtr, page, end > slots ? end : slots, var_start, (uint16_t)(head->unfilled - reused),
                      (uint16_t)(head->flags & ~PAX_ALL_VISIBLE));
 }

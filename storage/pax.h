@@ -27,7 +27,7 @@ enum slot_state { SLOT_FREE, SLOT_FILLED, SLOT_REDIRECT, SLOT_DEAD };
 #define NEWER_SET         (UINT64_C(1) << 63)   /* in `newer` beside the row id, which may be 0 itself; ROW_PAGE and ROW_SLOT don't see it */
 #define NEWER_ROW(newer)  ((newer) & ~NEWER_SET)
 
-#define PAX_ALL_VISIBLE   1                  /* every FILLED slot is visible to every snapshot */
+#define PAX_ALL_VISIBLE   1                  /* every FILLED slot is visible to every snapshot, none is DEAD; the visibility map says the same */
 
 struct pax_head {
     /* fixed when the page is formatted */

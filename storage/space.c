@@ -3,48 +3,59 @@
 
 #include "storage/pax.h"
 
-enum { SPACE_ENTRIES = PAGE_BYTES - PAGE_HEADER_BYTES };
+static uint8_t room_of(const struct page_ref *ref, uint32_t entry) { return ref->bytes[PAGE_HEADER_BYTES + entry] & SPACE_ROOM; }
 
-static enum status write_entry(const struct heap *heap, struct page_ref *ref, uint32_t entry, uint8_t category)
+static enum status write_room(const struct heap *heap, struct page_ref *ref, uint32_t entry, uint8_t room)
 {
     struct mtr mtr;
     mtr_begin(&mtr, heap->store, XID_NONE);
     mtr_join(&mtr, ref);
     if (page_header(ref->bytes)->kind == PAGE_NONE)
         mtr_format(&mtr, ref->bytes, PAGE_SPACE);
-    if (ref->bytes[PAGE_HEADER_BYTES + entry] != category)
-        mtr_write(&mtr, ref->bytes, PAGE_HEADER_BYTES + entry, &category, 1);
+    uint8_t now = ref->bytes[PAGE_HEADER_BYTES + entry], byte = (uint8_t)((now & SPACE_VISIBLE) | room);
+    if (byte != now)
+        mtr_write(&mtr, ref->bytes, PAGE_HEADER_BYTES + entry, &byte, 1);
     mtr_commit(&mtr);
     return STATUS_OK;
 }
 
-enum status space_set(const struct heap *heap, uint32_t page, uint8_t category)
+enum status space_reach(const struct heap *heap, uint32_t page)
 {
     struct pool *pool = heap->store->pool;
-    page_id id = {heap->space_file, page / SPACE_ENTRIES};
-    uint32_t pages, first, entry = page % SPACE_ENTRIES;
+    uint32_t pages, first;
     enum status status = pool_file_pages(pool, heap->space_file, &pages);
-    if (!status && pages <= id.page && category == 0)
-        return STATUS_OK;
-    while (!status && pages <= id.page) {
+    while (!status && pages <= page / SPACE_ENTRIES) {
         status = pool_extend(pool, heap->space_file, 1, &first);
         if (!status)
             status = pool_file_pages(pool, heap->space_file, &pages);
     }
+    return status;
+}
+
+enum status space_set(const struct heap *heap, uint32_t page, uint8_t room)
+{
+    struct pool *pool = heap->store->pool;
+    page_id id = {heap->space_file, page / SPACE_ENTRIES};
+    uint32_t pages, entry = page % SPACE_ENTRIES;
+    enum status status = pool_file_pages(pool, heap->space_file, &pages);
+    if (!status && pages <= id.page && room == 0)
+        return STATUS_OK;
+    if (!status)
+        status = space_reach(heap, page);
     if (status)
         return status;
     struct page_ref ref;
     status = pool_fetch(pool, id, LATCH_SHARED, RANK_SPACE, 0, &ref);
     if (status)
         return status;
-    bool same = ref.bytes[PAGE_HEADER_BYTES + entry] == category;
+    bool same = room_of(&ref, entry) == room;
     pool_release(&ref);
     if (same)
         return STATUS_OK;
     status = pool_fetch(pool, id, LATCH_EXCLUSIVE, RANK_SPACE, 0, &ref);
     if (status)
         return status;
-    return write_entry(heap, &ref, entry, category);
+    return write_room(heap, &ref, entry, room);
 }
 
 enum status space_take(const struct heap *heap, uint32_t from, uint32_t page_count, uint8_t at_least, uint32_t *page)
@@ -64,7 +75,7 @@ enum status space_take(const struct heap *heap, uint32_t from, uint32_t page_cou
         if (status)
             return status;
         uint32_t entry = from - base;
-        while (entry < end && ref.bytes[PAGE_HEADER_BYTES + entry] < at_least)
+        while (entry < end && room_of(&ref, entry) < at_least)
             entry++;
         pool_release(&ref);
         if (entry == end) {
@@ -74,9 +85,9 @@ enum status space_take(const struct heap *heap, uint32_t from, uint32_t page_cou
         status = pool_fetch(pool, id, LATCH_EXCLUSIVE, RANK_SPACE, 0, &ref);
         if (status)
             return status;
-        if (ref.bytes[PAGE_HEADER_BYTES + entry] >= at_least) {      /* nobody took it meanwhile */
+        if (room_of(&ref, entry) >= at_least) {      /* nobody took it meanwhile */
             *page = base + entry;
-            return write_entry(heap, &ref, entry, 0);
+            return write_room(heap, &ref, entry, 0);
         }
         pool_release(&ref);
         from = base + entry + 1;

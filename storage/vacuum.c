@@ -11,7 +11,9 @@
  * 2. A page whose versions are all visible to every snapshot is marked so, and their makers' ids are replaced by
  *    FROZEN: nobody needs the status pages of those any more. oldest_xid is the oldest id that is left on the heap's
  *    pages, 0 when some page could not be looked at.
- * 3. Pruning needs the page's only pin: a page that somebody reads is left for the next time. */
+ * 3. Pruning needs the page's only pin: a page that somebody reads is left for the next time.
+ * 4. A page with DEAD slots is not marked: index entries still lead to them, and who reads an index alone takes every entry for
+ *    a row where the page is marked. It is marked when its slots are freed, in the same mini-transaction. */
 #include "storage/heap_private.h"
 
 #include <stdlib.h>
@@ -29,15 +31,15 @@ struct pass {
     struct vacuum_result *result;
 };
 
-static uint8_t category(const uint8_t *page)
+static uint8_t room(const uint8_t *page)
 {
     const struct pax_head *head = pax_head(page);
     const uint8_t *states = pax_states(page);
     uint32_t slots = head->capacity - head->slot_count;
     for (uint16_t i = 0; i < head->slot_count; i++)
         slots += SLOT_STATE(states[i]) == SLOT_FREE;
-    uint32_t by_slots = slots * 254 / head->capacity;
-    uint32_t by_bytes = head->arrays_end + 256u > PAGE_BYTES ? 254 : pax_var_room(page) * 254 / (PAGE_BYTES - head->arrays_end);
+    uint32_t by_slots = slots * (SPACE_ROOM - 1u) / head->capacity;
+    uint32_t by_bytes = head->arrays_end + 256u > PAGE_BYTES ? SPACE_ROOM - 1u : pax_var_room(page) * (SPACE_ROOM - 1u) / (PAGE_BYTES - head->arrays_end);
     bool vars = head->var_start < PAGE_BYTES;    /* a page whose rows have no bytes of varying length needs no such room */
     return (uint8_t)(vars && by_bytes < by_slots ? by_bytes : by_slots);
 }
@@ -93,6 +95,26 @@ static void freeze(struct mtr *mtr, uint8_t *page)
     }
 }
 
+/* The mtr has the map's page. */
+static void set_flag(struct mtr *mtr, const struct heap *heap, uint8_t *page)
+{
+    const struct pax_head *head = pax_head(page);
+    pax_write_counts(mtr, page, head->slot_count, head->var_start, head->unfilled, (uint16_t)(head->flags | PAX_ALL_VISIBLE));
+    visibility_set(mtr, heap, page_header(page)->page);
+}
+
+/* Rule 4, once no slot is DEAD: is every version one that vacuum has frozen, and nobody ended since? */
+static bool all_frozen(const uint8_t *page)
+{
+    const struct pax_head *head = pax_head(page);
+    bool all = true;
+    for (uint16_t i = 0; i < head->slot_count && all; i++) {
+        uint8_t state = SLOT_STATE(pax_states(page)[i]);
+        all = state == SLOT_FILLED ? pax_xmin(page)[i] == XID_FROZEN && pax_xmax(page)[i] == XID_NONE : state != SLOT_DEAD;
+    }
+    return all;
+}
+
 static enum status vacuum_page(struct pass *pass, uint32_t number, lsn_t horizon)
 {
     const struct heap *heap = pass->heap;
@@ -111,7 +133,7 @@ static enum status vacuum_page(struct pass *pass, uint32_t number, lsn_t horizon
     status = pax_check_kind(heap, &ref, &empty);
     if (status || empty) {
         pool_release(&ref);
-        return status ? status : space_set(heap, number, 255);
+        return status ? status : space_set(heap, number, SPACE_ROOM);
     }
     uint8_t *page = ref.bytes;
     struct pax_head *head = pax_head(page);
@@ -134,13 +156,15 @@ static enum status vacuum_page(struct pass *pass, uint32_t number, lsn_t horizon
         pool_release(&ref);
         return status;
     }
-    bool mark = all && !(head->flags & PAX_ALL_VISIBLE);
+    bool mark = all && !(head->flags & PAX_ALL_VISIBLE), dead = false;
     pass->result->pages++;
     pass->result->rows_live += live - (live > plan.kept_dead ? plan.kept_dead : live);
     pass->result->rows_dead_kept += plan.kept_dead;
     for (uint16_t i = 0; i < plan.slot_count; i++) {
-        if (SLOT_STATE(plan.state[i]) == SLOT_DEAD)
+        if (SLOT_STATE(plan.state[i]) == SLOT_DEAD) {
             pass->dead[pass->dead_count++] = ROW_ID(number, i);
+            dead = true;                     /* rule 4 */
+        }
     }
     uint8_t free_room;
     if (plan.any || mark) {
@@ -148,6 +172,8 @@ static enum status vacuum_page(struct pass *pass, uint32_t number, lsn_t horizon
         mtr_begin(&mtr, heap->store, XID_NONE);
         mtr_join(&mtr, &ref);
         status = overflow_deltas_fetch(heap, &deltas, &mtr);
+        if (!status && mark && !dead)
+            status = visibility_join_page(heap, number, &mtr);
         if (status) {
             mtr_cancel(&mtr);
             return status;
@@ -156,15 +182,15 @@ static enum status vacuum_page(struct pass *pass, uint32_t number, lsn_t horizon
             prune_apply(&mtr, heap, page, &plan);
             pass->result->rows_removed += plan.removed;
         }
-        if (mark) {
+        if (mark)
             freeze(&mtr, page);
-            pax_write_counts(&mtr, page, head->slot_count, head->var_start, head->unfilled, (uint16_t)(head->flags | PAX_ALL_VISIBLE));
-        }
+        if (mark && !dead)
+            set_flag(&mtr, heap, page);
         overflow_deltas_apply(heap, &deltas, &mtr);
-        free_room = category(page);
+        free_room = room(page);
         mtr_commit(&mtr);
     } else {
-        free_room = category(page);
+        free_room = room(page);
         pool_release(&ref);
     }
     return space_set(heap, number, free_room);
@@ -185,13 +211,20 @@ static enum status free_dead(struct pass *pass)
         struct mtr mtr;
         mtr_begin(&mtr, heap->store, XID_NONE);
         mtr_join(&mtr, &ref);
+        status = visibility_join_page(heap, number, &mtr);
+        if (status) {
+            mtr_cancel(&mtr);
+            return status;
+        }
         for (; i < pass->dead_count && ROW_PAGE(pass->dead[i]) == number; i++) {
             uint16_t slot = ROW_SLOT(pass->dead[i]);
             uint8_t state = SLOT_FREE;
             if (SLOT_STATE(pax_states(page)[slot]) == SLOT_DEAD)
                 mtr_write(&mtr, page, pax_head(page)->states + (uint32_t)slot, &state, 1);
         }
-        uint8_t free_room = category(page);
+        if (!(pax_head(page)->flags & PAX_ALL_VISIBLE) && all_frozen(page))
+            set_flag(&mtr, heap, page);
+        uint8_t free_room = room(page);
         mtr_commit(&mtr);
         status = space_set(heap, number, free_room);
         if (status)

@@ -345,6 +345,11 @@ static int group_match(const struct query *q, const struct scalar *s)
         const struct scalar *g = q->groups[i];
         if (scalar_equal(g, s)) return i;
         if (g->kind == SCALAR_VAR && s->kind == SCALAR_VAR && g->var.rel == s->var.rel && g->var.column == s->var.column && g->type.width == s->type.width) return i;
+        if (g->kind == s->kind && (g->kind == SCALAR_CALL || g->kind == SCALAR_CASE || g->kind == SCALAR_COALESCE)) {
+            struct scalar named_as = *s;     /* the same bytes under another type's name: a varchar where text is wanted */
+            named_as.type.oid = g->type.oid;
+            if (scalar_equal(g, &named_as)) return i;
+        }
     }
     return -1;
 }

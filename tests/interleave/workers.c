@@ -99,6 +99,7 @@ struct query {
     unsigned taken_count;
     int64_t sum;
     enum status status;
+    char message[32];                       /* of an error */
 };
 
 static struct query queries[2];
@@ -175,10 +176,17 @@ static void pipelines_end(void)
     store_end();
 }
 
+static void keep_message(struct query *query)
+{
+    bool said = query->status != STATUS_OK && query->status != STATUS_STOP && error_current()->message;
+    snprintf(query->message, sizeof query->message, "%s", said ? error_current()->message : "");
+}
+
 static void gathers(void *argument)
 {
     struct query *query = argument;
     query->status = gather_run(&query->probe, &query->leader, 2);
+    keep_message(query);
 }
 
 /* All rows, in order, each read once. */
@@ -275,6 +283,59 @@ static void canceled(void)
     pipelines_end();
 }
 
+/* Rows fail, a LIMIT is met, a cancel comes: what ends it is the cancel, or what comes first in order; the rows taken are the first ones. */
+static void ended_by_any(void)
+{
+    struct query *query = &queries[0];
+    pipelines_begin(1 + (uint32_t)(scheduler_random() % 2));
+    query_open(query, 0, 2);
+    query->fails_at = (int)(scheduler_random() % PAGES);
+    query->fails_too = (int)(scheduler_random() % PAGES);
+    int first = query->fails_at < query->fails_too ? query->fails_at : query->fails_too;
+    if (scheduler_random() % 2)
+        query->stops_after = 1 + (int)(scheduler_random() % PAGES);
+    go();
+    struct thread *leader = begin("leader", gathers, query);
+    sleep_us(scheduler_random() % 200);
+    thread_interrupt(leader, INTERRUPT_CANCEL);
+    join_all();
+    char due[32];
+    snprintf(due, sizeof due, "row %d", first);
+    bool limited = query->stops_after > 0 && query->stops_after <= first;
+    int rows = limited ? query->stops_after : first;
+    if (query->status == STATUS_CANCELED)
+        check((int)query->taken_count <= rows, "%u rows came before the cancel, %d were due", query->taken_count, rows);
+    else
+        check(query->status == (limited ? STATUS_STOP : STATUS_DIVISION_BY_ZERO) && (int)query->taken_count == rows && (limited || strcmp(query->message, due) == 0),
+              "LIMIT %d, an error at %d: %s (%s) after %u rows", query->stops_after, first, status_text(query->status), query->message, query->taken_count);
+    for (int i = 0; i < (int)query->taken_count; i++)
+        check(query->taken[i] == i, "row %lld came at place %d", (long long)query->taken[i], i);
+    for (int i = 0; i < PAGES; i++)
+        check(query->passed[i] <= 1, "row %d was read %u times", i, query->passed[i]);
+    query_close(query);
+    pipelines_end();
+}
+
+/* Two leaders share the workers; one is canceled. The other doesn't notice. */
+static void one_of_two_canceled(void)
+{
+    pipelines_begin(1 + (uint32_t)(scheduler_random() % 2));
+    for (unsigned i = 0; i < 2; i++)
+        query_open(&queries[i], i, 2);
+    go();
+    struct thread *leader = begin("leader", gathers, &queries[0]);
+    begin("leader", gathers, &queries[1]);
+    sleep_us(scheduler_random() % 200);
+    thread_interrupt(leader, INTERRUPT_CANCEL);
+    join_all();
+    complete(&queries[1]);
+    if (queries[0].status != STATUS_CANCELED)
+        complete(&queries[0]);
+    for (unsigned i = 0; i < 2; i++)
+        query_close(&queries[i]);
+    pipelines_end();
+}
+
 /* ---- a sink in each worker ---- */
 
 struct adding { struct local local; int64_t sum; uint64_t grain; bool done; };
@@ -311,6 +372,7 @@ static void adds_up(void *argument)
 {
     struct query *query = argument;
     query->status = parallel_sink_run(&query->probe, &query->probe, &adding_class, 2);
+    keep_message(query);
 }
 
 static void sink(void)
@@ -361,6 +423,37 @@ static void given_away(void)
     pipelines_end();
 }
 
+/* The same, with rows that fail and a cancel: everybody comes home, what was given away too; no row is read twice. */
+static void given_away_canceled(void)
+{
+    struct query *query = &queries[0];
+    store_begin(32);
+    sessions_open(3);
+    rows_make_pages(MORE_PAGES);
+    must(workers_start(1 + (uint32_t)(scheduler_random() % 3)));
+    query_open(query, 0, 2);
+    if (scheduler_random() % 2) {
+        query->fails_at = (int)(scheduler_random() % MORE_PAGES);
+        query->fails_too = (int)(scheduler_random() % MORE_PAGES);
+    }
+    int first = query->fails_at < query->fails_too ? query->fails_at : query->fails_too;
+    go();
+    struct thread *leader = begin("leader", adds_up, query);
+    sleep_us(scheduler_random() % 300);
+    thread_interrupt(leader, INTERRUPT_CANCEL);
+    join_all();
+    char due[32];
+    snprintf(due, sizeof due, "row %d", first);
+    if (query->status == STATUS_OK)
+        check(first < 0 && query->sum == MORE_PAGES * (MORE_PAGES - 1) / 2, "the sum is %lld, an error was due at %d", (long long)query->sum, first);
+    else if (query->status != STATUS_CANCELED)
+        check(query->status == STATUS_DIVISION_BY_ZERO && strcmp(query->message, due) == 0, "the error of row %d is due: %s", first, query->message);
+    for (int i = 0; i < MORE_PAGES; i++)
+        check(query->passed[i] <= 1, "row %d was read %u times", i, query->passed[i]);
+    query_close(query);
+    pipelines_end();
+}
+
 const struct scenario scenarios_workers[] = {
     {"workers.submit", submit, 0, "two submit rounds of tasks to one or two workers that go idle between"},
     {"workers.submit_one", submit_one, 2, "one does"},
@@ -370,7 +463,10 @@ const struct scenario scenarios_workers[] = {
     {"workers.two_queries", gather_two, 0, "two leaders share one or two workers"},
     {"workers.error", fails, 0, "two rows fail, perhaps past a LIMIT: the first in order counts"},
     {"workers.cancel", canceled, 0, "the leader is canceled"},
+    {"workers.ended_by_any", ended_by_any, 0, "rows fail, a LIMIT is met, a cancel comes"},
+    {"workers.one_canceled", one_of_two_canceled, 0, "two leaders share workers, one is canceled: the other's answer is whole"},
     {"workers.sink", sink, 0, "a sink in each worker, the leader's among them, combined when all are home"},
     {"workers.given_away", given_away, 0, "long morsels: who has nothing to claim gets what another has not begun"},
+    {"workers.given_away_canceled", given_away_canceled, 0, "the same while rows fail and the leader is canceled"},
     {0},
 };

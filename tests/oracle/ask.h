@@ -21,7 +21,7 @@ void ask_open(void);
 void ask_close(void);
 /* What is set on that connection, for a script that replays. */
 const char *ask_settings(enum asked);
-/* Other settings for OTHER_PLAN and SMALL_MEMORY, by chance. */
+/* Other settings for OTHER_PLAN and SMALL_MEMORY, other switches of the server's layers, by chance. */
 void ask_change_settings(void);
 
 struct answer ask_server(enum asked, const char *sql);

@@ -68,6 +68,27 @@ static struct node *insert_select(struct table *t)
     return node_form(QUERY, node_text("INSERT INTO %s (%s) SELECT @1 FROM @2@3", t->name, names), list, table_in_from(source, alias), where, NULL);
 }
 
+/* UPDATE ... FROM, DELETE ... USING. A row finds one match at most (by an id) where it takes its values from it. */
+static struct node *joined_change(struct table *t, struct scope *scope, struct node *target, bool update)
+{
+    const struct table *source = some_table(1000);
+    if (!source || t->column_count < 2 || !source->has_id)
+        return NULL;
+    int column = 1 + below(t->column_count - 1), key = below(t->column_count);
+    if (t->columns[key].type != INT)
+        return NULL;
+    int alias = alias_serial++;
+    struct node *on = compared("=", node_column(INT, scope->sources[0].alias, node_text("%s", t->columns[key].name)), node_column(INT, alias, "id"));
+    scope_add(scope, alias, source);
+    struct node *from = table_in_from(source, alias), *p = condition(scope, 1);
+    if (!update) {
+        struct node *node = node_form(QUERY, "DELETE FROM @1 USING @2 WHERE (@3 AND @4)", target, from, on, p, NULL);
+        return node_lite(node, "DELETE FROM @1 WHERE EXISTS (SELECT 1 FROM @2 WHERE (@3 AND @4))");
+    }
+    struct node *value = expression(t->columns[column].type, scope, 2);
+    return node_form(QUERY, node_text("UPDATE @1 SET %s = @5 FROM @2 WHERE (@3 AND @4)", t->columns[column].name), target, from, on, p, value, NULL);
+}
+
 void change_make(struct statement *out)
 {
     *out = (struct statement){.determined = true, .common = true};
@@ -89,6 +110,10 @@ void change_make(struct statement *out)
     struct scope scope = {.rows = t->rows, .work = t->rows + 1};
     scope_add(&scope, alias, t);
     struct node *target = table_in_from(t, alias);
+    if (chance(15) && (out->tree = joined_change(t, &scope, target, pick < 82))) {
+        avoided = NULL;
+        return;
+    }
     if (pick < 82 && t->column_count > 1) {
         struct node *sets = node_list(", ", 1);
         for (int c = 1; c < t->column_count; c++)

@@ -319,16 +319,21 @@ const char *check_run(struct check check, struct statement *s, struct text *repo
 
 /* ---- The database ---- */
 
-/* Which tables a script needs: those that the statement names. */
+/* Which tables a script needs: those that the statement names; all, where it names a view. */
 static const char *script_names;
+static bool script_names_view(void) { return script_names && (strstr(script_names, " v0 ") || strstr(script_names, " v1 ")); }
 static bool script_wants(int table)
 {
     const char *name = node_text("%s ", tables[table].name);
-    return !script_names || strstr(script_names, name);
+    return !script_names || script_names_view() || strstr(script_names, name);
 }
 
 static void tables_make(struct text *script)
 {
+    for (int i = VIEWS - 1; i >= 0; i--) {   /* the second may look at the first */
+        char *drop = node_text("DROP VIEW IF EXISTS v%d", i);
+        must_both(drop, drop);
+    }
     for (int i = 0; i < TABLES; i++) {
         char *drop = node_text("DROP TABLE IF EXISTS t%d", i);
         must_both(drop, drop);
@@ -336,7 +341,7 @@ static void tables_make(struct text *script)
     for (int i = 0; i < table_count; i++) {
         must_both(tables[i].create.bytes, tables[i].lite_create.bytes);
         if (script && script_wants(i))
-            text_add(script, "DROP TABLE IF EXISTS %s;\n%s;\n", tables[i].name, tables[i].create.bytes);
+            text_add(script, "DROP TABLE IF EXISTS %s CASCADE;\n%s;\n", tables[i].name, tables[i].create.bytes);
     }
 }
 
@@ -350,6 +355,15 @@ static void indexes_make(struct text *script)
         }
 }
 
+static void views_create(struct text *script)
+{
+    for (int i = 0; i < view_count; i++) {
+        must_both(views[i].create.bytes, views[i].lite_create.bytes);
+        if (script && script_names_view())
+            text_add(script, "CREATE OR REPLACE VIEW %s;\n", views[i].create.bytes + strlen("CREATE VIEW "));
+    }
+}
+
 void database_make(void)
 {
     tables_make(NULL);
@@ -359,6 +373,7 @@ void database_make(void)
             must_both(insert, insert);
     }
     indexes_make(NULL);
+    views_create(NULL);
 }
 
 void database_rebuild(char ***rows, const int *counts, struct text *script, const char *names)
@@ -382,4 +397,5 @@ void database_rebuild(char ***rows, const int *counts, struct text *script, cons
         text_clear(&names);
     }
     indexes_make(script);
+    views_create(script);
 }

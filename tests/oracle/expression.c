@@ -85,10 +85,52 @@ struct node *some_column(enum sort type, const struct scope *scope)
     return node_column(type, found_in[i]->alias, node_text("%s", found_in[i]->columns[found[i]].name));
 }
 
+/* Integers and texts as values of the types that SQLite doesn't have: as numerics, dates, intervals ... they compare, group and sort the
+ * same, so SQLite gets them as they are. Written as the type, and from the type back. */
+static const struct disguise { enum sort sort; const char *there, *back; } disguises[] = {
+    {INT, "CAST(@1 AS numeric)", "CAST(@1 AS bigint)"},
+    {INT, "CAST(@1 AS bigint)", "@1"},
+    {INT, "CAST(CAST(@1 AS numeric(20,6)) * 0.000001 AS numeric)", "CAST(@1 * 1000000 AS bigint)"},
+    {INT, "(DATE '2000-01-01' + CAST(@1 AS integer))", "(@1 - DATE '2000-01-01')"},
+    {INT, "(CAST(@1 AS integer) * INTERVAL '1 day')", "CAST(extract(epoch FROM @1) / 86400 AS bigint)"},
+    {INT, "(TIMESTAMP '2000-01-01' + CAST(@1 AS integer) * INTERVAL '1 hour')", "CAST(extract(epoch FROM (@1 - TIMESTAMP '2000-01-01')) / 3600 AS bigint)"},
+    {TEXT, "CAST(@1 AS varchar)", "CAST(@1 AS text)"},
+    {TEXT, "CAST(@1 AS bytea)", "convert_from(@1, 'UTF8')"},
+};
+
+static const struct disguise *some_disguise(enum sort sort)
+{
+    const struct disguise *d;
+    do
+        d = &disguises[below(COUNT(disguises))];
+    while (d->sort != sort);
+    return d;
+}
+
+struct node *disguised(struct node *value, struct node **back)
+{
+    if (value->sort != INT && value->sort != TEXT)
+        return NULL;
+    const struct disguise *d = some_disguise(value->sort);
+    struct node *there = node_lite(node_form(PART, d->there, value, NULL), "@1");
+    *back = node_lite(node_form(value->sort, d->back, there, NULL), "@1");
+    return there;
+}
+
+struct node *compared(const char *operator, struct node *left, struct node *right)
+{
+    struct node *node = node_form(BOOL, node_text("(@1 %s @2)", operator), left, right, NULL);
+    if (left->sort != right->sort || (left->sort != INT && left->sort != TEXT) || !chance(12))
+        return node;
+    const char *there = some_disguise(left->sort)->there, *hole = strstr(there, "@1");
+    int before = (int)(hole - there);
+    return node_lite(node_form(BOOL, node_text("(%.*s@1%s %s %.*s@2%s)", before, there, hole + 2, operator, before, there, hole + 2), left, right, NULL), node->form);
+}
+
 struct node *comparison(struct node *left, struct node *right)
 {
-    static const char *const forms[] = {"(@1 = @2)", "(@1 <> @2)", "(@1 < @2)", "(@1 <= @2)", "(@1 > @2)", "(@1 >= @2)"};
-    return node_form(BOOL, forms[chance(40) ? 0 : below(6)], left, right, NULL);
+    static const char *const operators[] = {"=", "<>", "<", "<=", ">", ">="};
+    return compared(operators[chance(40) ? 0 : below(6)], left, right);
 }
 
 static struct node *expressions(const char *form, enum sort type, const struct scope *scope, int depth, int count)
@@ -309,7 +351,10 @@ struct node *condition(const struct scope *scope, int depth)
     }
     a = expression(type, scope, depth - 1);
     b = expression(type, scope, depth - 1);
-    return comparison(a, b);
+    if (pick < 97)
+        return comparison(a, b);
+    c = expression(TEXT, scope, depth - 1);  /* rows */
+    return node_form(BOOL, node_text("((@1, @3) %s (@2, @4))", (const char *[]){"=", "<>", "<", "<=", ">", ">="}[below(6)]), a, b, c, expression(TEXT, scope, depth - 1), NULL);
 }
 
 /* ---- Aggregates ---- */
@@ -325,7 +370,7 @@ static struct node *crabtree_aggregate(enum sort type, const struct scope *scope
 {
     struct node *a = expression(type == TEXT ? TEXT : chance(50) ? INT : REAL, scope, depth);
     if (type == TEXT)
-        return node_form(TEXT, chance(50) ? "string_agg(@1, ',' ORDER BY @1 DESC NULLS LAST)" : "string_agg(DISTINCT @1, '+' ORDER BY @1)", a, NULL);
+        return node_form(TEXT, (const char *[]){"string_agg(@1, ',' ORDER BY @1 DESC NULLS LAST)", "string_agg(DISTINCT @1, '+' ORDER BY @1)", "CAST(array_agg(CAST(@1 AS text) ORDER BY @1 NULLS FIRST) AS text)"}[below(3)], a, NULL);
     return node_form(REAL, (const char *[]){"CAST(stddev(@1) AS double precision)", "CAST(variance(@1) AS double precision)", "CAST(avg(CAST(@1 AS numeric)) AS double precision)",
                                             "CAST(sum(CAST(@1 AS numeric) / 7) AS double precision)"}[below(4)], a, NULL);
 }
@@ -339,7 +384,10 @@ struct node *aggregate(enum sort type, const struct scope *scope, int depth)
     enum sort of = (enum sort)below(TYPES);
     switch (type) {
     case INT:
-        switch (below(8)) {
+        switch (below(11)) {
+        case 8: return node_lite(node_form(INT, "CAST(sum(CAST(@1 AS numeric)) AS bigint)", expression(INT, scope, depth), NULL), "sum(@1)");
+        case 9: return node_lite(node_form(INT, "(max(DATE '2000-01-01' + CAST(@1 AS integer)) - DATE '2000-01-01')", expression(INT, scope, depth), NULL), "max(@1)");
+        case 10: return node_lite(node_form(INT, "CAST(min(CAST(@1 AS numeric) / 8) * 8 AS bigint)", expression(INT, scope, depth), NULL), "min(@1)");
         case 0: call = node_form(INT, "count(*)", NULL); break;
         case 1: call = node_form(INT, "count(@1)", expression(of, scope, depth), NULL); break;
         case 2: case 3: call = node_form(INT, "count(DISTINCT @1)", expression(of, scope, depth), NULL); break;

@@ -24,6 +24,9 @@ struct node *some_column(enum sort, const struct scope *);
 struct node *expression(enum sort, const struct scope *, int depth);
 struct node *condition(const struct scope *, int depth);
 struct node *comparison(struct node *left, struct node *right);
+struct node *compared(const char *operator, struct node *left, struct node *right);
+/* The value as one of a type that SQLite doesn't have, where it stays as it is; *back: the same value again. NULL: no such type. */
+struct node *disguised(struct node *value, struct node **back);
 /* An aggregate over the scope; type of its value. */
 struct node *aggregate(enum sort, const struct scope *, int depth);
 /* A query with these columns, named c0, c1 ...; order: over all of them. */

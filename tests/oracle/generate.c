@@ -12,7 +12,7 @@ struct merged { enum sort type; struct node *node; };
 
 static struct node *equality(enum sort type, int left, const char *left_name, int right, const char *right_name)
 {
-    return node_form(BOOL, "(@1 = @2)", node_column(type, left, left_name), node_column(type, right, right_name), NULL);
+    return compared("=", node_column(type, left, left_name), node_column(type, right, right_name));
 }
 
 /* left.x = right.y of one type; or of ids, where there are some. */
@@ -56,6 +56,16 @@ static struct node *one_source(struct scope *scope, const struct scope *seen, in
 {
     if (chance(4))
         return values_source(scope);
+    if (view_count && chance(7) && !avoided && most_rows >= 60) {
+        const struct table *v = &views[below(view_count)];
+        int alias = alias_serial++;
+        scope->rows = v->rows;
+        scope_add(scope, alias, v);
+        scope->sources[scope->count - 1].base = false;
+        struct node *node = table_in_from(v, alias);
+        node->column_count--;                /* it has no f */
+        return node;
+    }
     if (depth <= 0 || !chance(15) || !table_count) {
         const struct table *t = some_table(most_rows);
         int alias = alias_serial++;
@@ -141,7 +151,7 @@ static bool padded(const struct node *source)
     for (int i = 0; i < table_count; i++)
         if (source->form && !strcmp(tables[i].name, source->form))
             return tables[i].padding > 0 || !strcmp(source->form, "w");
-    return true;
+    return true;                             /* views, too: what has no f can't be joined by it */
 }
 
 static bool name_is_alone(const struct scope *scope, const struct node *merged)
@@ -266,7 +276,9 @@ static struct node *order_by_all(int count, bool limit)
     }
     struct node *node = node_form(PART, " ORDER BY @1@2@3", keys, NULL);
     bool cut = limit && chance(45);
-    node_add(node, cut ? node_optional(node_form(PART, node_text(" LIMIT %d", chance(70) ? below(12) : below(200)), NULL)) : node_absent());
+    const char *most = cut && chance(8) && table_count && !avoided ? node_text(" LIMIT (SELECT count(*) / %d FROM %s)", 1 + below(4), tables[below(table_count)].name)
+                                                                    : node_text(" LIMIT %d", chance(70) ? below(12) : below(200));
+    node_add(node, cut ? node_optional(node_form(PART, most, NULL)) : node_absent());
     node_add(node, cut && chance(40) ? node_optional(node_form(PART, node_text(" OFFSET %d", chance(70) ? below(6) : below(120)), NULL)) : node_absent());
     return node;
 }
@@ -295,8 +307,19 @@ static struct node *grouped(const enum sort *types, int count, struct scope *sco
     int small = depth > 2 ? 1 : 0;
     for (int i = 0; i < count; i++) {
         if (chance(50)) {
-            node_add(list, named(expression(types[i], &here, small), i));
+            struct node *key = expression(types[i], &here, small), *shown = NULL;
+            if (chance(12) && (key = disguised(key, &shown))) {
+                node_add(list, named(shown, i));
+                node_add(keys, node_lite(node_form(PART, "@1", key, NULL), types[i] == INT ? "(@1 + 0)" : "(@1 || '')"));   /* not a column's number */
+                continue;
+            }
+            node_add(list, named(key ? key : expression(types[i], &here, small), i));
             node_add(keys, node_form(PART, node_text("%d", i + 1), NULL));
+            continue;
+        }
+        if (types[i] == INT && !lite_understands && chance(15)) {   /* a window over the groups; SQLite stumbles over GROUP BY 1 below one */
+            struct node *over = aggregate(INT, scope, small);
+            node_add(list, named(node_form(INT, (const char *[]){"rank() OVER (ORDER BY @1 NULLS FIRST)", "sum(@1) OVER ()", "max(@1) OVER (ORDER BY @1 DESC NULLS LAST)"}[below(3)], over, NULL), i));
             continue;
         }
         struct node *call = top && types[i] == REAL && chance(50) ? inexact_aggregate(scope) : NULL;
@@ -367,18 +390,79 @@ static struct node *set_operation(struct node *left, struct node *right, int cou
                                      names, names, names, (int)strcspn(word, " "), word, names, names));
 }
 
+static struct node *unordered(const enum sort *types, int count, const struct scope *outer, int depth, bool top);
+
 static struct node *with_order(struct node *query, struct node *order)
 {
     struct node *node = node_form(QUERY, "@1@2", query, node_optional(order), NULL);
     return node;
 }
 
+static struct node *values_query(const enum sort *types, int count)
+{
+    struct node *rows = node_list(", ", 1);
+    for (int r = 1 + below(3); r > 0; r--) {
+        struct node *row = node_list(", ", count);
+        for (int i = 0; i < count; i++)
+            node_add(row, literal(types[i]));
+        node_add(rows, node_form(PART, "(@1)", row, NULL));
+    }
+    char *lite = node_text("SELECT column1 AS c0");
+    for (int i = 1; i < count; i++)
+        lite = node_text("%s, column%d AS c%d", lite, i + 1, i);
+    return node_lite(node_form(QUERY, "VALUES @1", rows, NULL), node_text("%s FROM (VALUES @1)", lite));
+}
+
+/* What a set operation puts to the left side: itself one, the first of an order, a list of values, a SELECT. */
+static struct node *set_right(const enum sort *types, int count, const struct scope *outer, int depth)
+{
+    int pick = below(100);
+    if (pick < 20 && depth > 0)
+        return unordered(types, count, outer, depth - 1, false);
+    if (pick < 32)
+        return with_order(simple_select(types, count, outer, depth, false), order_by_all(count, true));
+    return pick < 38 ? values_query(types, count) : simple_select(types, count, outer, depth, false);
+}
+
 static struct node *unordered(const enum sort *types, int count, const struct scope *outer, int depth, bool top)
 {
     struct node *node = simple_select(types, count, outer, depth, top);
     for (int more = depth > 0 && chance(outer ? 7 : 15) ? 1 + chance(25) : 0; more > 0; more--)
-        node = set_operation(node, simple_select(types, count, outer, depth - 1, false), count);
+        node = set_operation(node, set_right(types, count, outer, depth - 1), count);
     return node;
+}
+
+/* The first of each c0, by an order of everything. */
+static struct node *distinct_on(struct node *query, int count)
+{
+    char *order = node_text("c0%s NULLS %s", chance(30) ? " DESC" : "", chance(50) ? "FIRST" : "LAST");
+    for (int i = 1; i < count; i++)
+        order = node_text("%s, c%d%s NULLS %s", order, i, chance(30) ? " DESC" : "", chance(50) ? "FIRST" : "LAST");
+    const char *limit = chance(30) ? node_text(" LIMIT %d", below(20)) : "", *names = column_names(count);
+    struct node *node = node_form(QUERY, node_text("SELECT DISTINCT ON (c0) %s FROM (@1) AS x ORDER BY %s%s", names, order, limit), query, NULL);
+    return node_lite(node, node_text("SELECT %s FROM (SELECT %s, row_number() OVER (PARTITION BY c0 ORDER BY %s) AS n FROM (@1)) WHERE n = 1 ORDER BY %s%s", names, names, order, order, limit));
+}
+
+void views_make(void)
+{
+    alias_serial = 0;
+    lite_understands = true;
+    while (view_count < VIEWS && chance(60)) {
+        struct table *v = &views[view_count];
+        snprintf(v->name, sizeof v->name, "v%d", view_count);
+        v->rows = 60;
+        v->column_count = 1 + below(3);
+        enum sort types[3];
+        for (int c = 0; c < v->column_count; c++) {
+            types[c] = v->columns[c].type = (enum sort)below(TYPES);
+            snprintf(v->columns[c].name, sizeof v->columns[c].name, "c%d", c);
+        }
+        struct node *query = subquery(types, v->column_count, NULL, 2, false);
+        text_add(&v->create, "CREATE VIEW %s AS %s", v->name, node_write(query, CRABTREE, NULL));
+        text_add(&v->lite_create, "CREATE VIEW %s AS %s", v->name, node_write(query, SQLITE, NULL));
+        view_count++;
+    }
+    nodes_end();
 }
 
 struct node *subquery(const enum sort *types, int count, const struct scope *outer, int depth, bool order)
@@ -429,7 +513,9 @@ void query_make(struct statement *out)
         int limit = below(4) ? below(40) : below(1500), offset = chance(30) ? below(60) : 0;
         out->ordered = true;
         out->tree = node_form(QUERY, node_text("SELECT count(*) AS c0 FROM (@1 LIMIT %d OFFSET %d) AS x", limit, offset), out->tree, NULL);
-    } else if (out->ordered)
+    } else if (out->ordered && chance(5))
+        out->tree = distinct_on(out->tree, count);
+    else if (out->ordered)
         out->tree = with_order(out->tree, order_by_all(count, true));
     else if (!out->common && chance(40)) {   /* a LIMIT that the plan decides on: only the same plan has the same rows */
         int limit = chance(50) ? below(10) : below(300);

@@ -24,8 +24,9 @@ struct table {
     struct text indexes[4]; int index_count;
 };
 #define TABLES 6                         /* five, and the one that WITH makes */
-extern struct table tables[TABLES];
-extern int table_count;
+#define VIEWS 2
+extern struct table tables[TABLES], views[VIEWS];
+extern int table_count, view_count;
 
 struct statement {
     struct node *tree;
@@ -37,6 +38,7 @@ struct statement {
 
 void schema_make(void);
 void schema_free(void);
+void views_make(void);                   /* over the tables; schema_make's */
 void query_make(struct statement *);
 /* SELECT list FROM ...: kids are the list, FROM, and a condition for ternary partitioning. */
 void partition_make(struct statement *);

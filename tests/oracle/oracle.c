@@ -89,6 +89,20 @@ static bool changes_hold(int n)
     return good;
 }
 
+/* What says nothing of the answers: statistics, all-visible pages, an index that goes and comes; other plans. */
+static void upkeep(void)
+{
+    const struct table *t = &tables[below(table_count)];
+    int pick = below(5);
+    if (pick == 0 && t->index_count) {
+        must(BASE, node_text("DROP INDEX %s_1", t->name));
+        must(BASE, t->indexes[0].bytes);
+    } else if (pick == 1)
+        ask_change_settings();
+    else
+        must(BASE, (const char *[]){"ANALYZE", "VACUUM", "VACUUM ANALYZE"}[pick - 2 < 0 ? 0 : pick - 2]);
+}
+
 static void run_round(void)
 {
     chance_seed(seed, round_number, 0);
@@ -102,8 +116,8 @@ static void run_round(void)
         chance_seed(seed, round_number, (uint64_t)n);
         made++;
         int pick = below(100);
-        if (pick < 2)
-            must(BASE, chance(50) ? "ANALYZE" : "VACUUM");
+        if (pick < 4)
+            upkeep();
         else if (pick < 14)
             good = changes_hold(n);
         else if (pick < 24)

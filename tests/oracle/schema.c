@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct table tables[TABLES];
-int table_count;
+struct table tables[TABLES], views[VIEWS];
+int table_count, view_count;
 
 static const char *const type_names[] = {"integer", "double precision", "text", "boolean"};
 
@@ -78,6 +78,31 @@ static void fill(struct table *t, const int *nulls)
     }
 }
 
+/* Of columns or expressions, of all rows or some; unique where the id is in it. */
+static void index_make(const struct table *t, struct text *index)
+{
+    static const char *const expressions[] = {"(%s + 1)", "(%s * 2.0)", "lower(%s)", "(NOT %s)"}, *const others[] = {"abs(%s)", "abs(%s)", "length(%s)", "(%s IS NULL)"};
+    static const char *const conditions[] = {"%s > 0", "%s < 3.5", "%s <> 'a'", "%s"};
+    const struct name_and_type *a = &t->columns[below(t->column_count)], *b = &t->columns[below(t->column_count)], *where = &t->columns[below(t->column_count)];
+    bool is_id = t->has_id && a == t->columns && chance(50);
+    text_add(index, "CREATE %sINDEX %s_%d ON %s (", is_id ? "UNIQUE " : "", t->name, t->index_count + 1, t->name);
+    if (is_id || chance(75))
+        text_add(index, "%s", a->name);
+    else                                     /* the format is one of the tables above */
+        text_add(index, (chance(50) ? expressions : others)[a->type], a->name);
+    text_add(index, "%s", chance(20) ? " DESC" : "");
+    if (a != b && chance(40))
+        text_add(index, ", %s", b->name);
+    text_add(index, ")");
+    if (chance(80))
+        return;
+    text_add(index, " WHERE ");
+    if (chance(40))
+        text_add(index, "%s IS NOT NULL", where->name);
+    else
+        text_add(index, conditions[where->type], where->name);
+}
+
 static void table_make(struct table *t, int number, bool may_be_large)
 {
     snprintf(t->name, sizeof t->name, "t%d", number);
@@ -114,12 +139,8 @@ static void table_make(struct table *t, int number, bool may_be_large)
     text_add(&t->create, ")");
     fill(t, nulls);
     while (t->index_count < 4 && chance(45)) {
-        const char *a = t->columns[below(t->column_count)].name, *b = t->columns[below(t->column_count)].name;
-        struct text *index = &t->indexes[t->index_count++];
-        text_add(index, "CREATE INDEX %s_%d ON %s (%s%s", t->name, t->index_count, t->name, a, chance(20) ? " DESC" : "");
-        if (a != b && chance(40))
-            text_add(index, ", %s", b);
-        text_add(index, ")");
+        index_make(t, &t->indexes[t->index_count]);
+        t->index_count++;
     }
 }
 
@@ -134,6 +155,7 @@ void schema_make(void)
             large = false;
     }
     table_count = count;
+    views_make();
 }
 
 void schema_free(void)
@@ -145,6 +167,11 @@ void schema_free(void)
         for (int x = 0; x < tables[i].index_count; x++)
             text_clear(&tables[i].indexes[x]);
     }
+    for (int i = 0; i < view_count; i++) {
+        text_clear(&views[i].create);
+        text_clear(&views[i].lite_create);
+    }
     memset(tables, 0, sizeof tables);
-    table_count = 0;
+    memset(views, 0, sizeof views);
+    table_count = view_count = 0;
 }

@@ -25,4 +25,7 @@ SELECT count(*) FROM (SELECT DISTINCT i % 1000, i % 999 FROM generate_series(1, 
 SELECT sum(x) FROM (SELECT 9223372036854775807 AS x, 1 AS k UNION ALL SELECT 1, 1) q GROUP BY k;
 SELECT sum(y) FROM (SELECT 1e308::float8 AS y, 1 AS k UNION ALL SELECT 1e308, 1) q GROUP BY k;
 SELECT k, sum(y), avg(y) FROM (VALUES (1, 'Infinity'::float8), (1, 1), (2, 'Infinity'), (2, '-Infinity'), (3, 'NaN'), (3, 2)) v (k, y) GROUP BY k ORDER BY k;
+-- a key that was cast to a type of the same bytes, where the other type is wanted of it
+SELECT CAST(CAST(upper(s) AS varchar) AS text), upper(s)::varchar || '!', count(*) FROM g GROUP BY upper(s)::varchar ORDER BY 1;
+SELECT coalesce(s, 'none')::varchar || '!', count(*) FROM g GROUP BY coalesce(s, 'none')::varchar ORDER BY 1;
 DROP TABLE g;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # tests/sql/slt.sh [FILE...] - files in the sqllogictest format: those in tests/sql/, and with SLT_DIR all files below that folder.
-# With WORKERS=n each query is asked with one worker and with n (SERVER=build/small/crabtree has small grains, so that small tables
-# have work for many): every byte has to be the same.
+# With WORKERS=2,4 each query is asked with one worker, with 2 and with 4: every byte has to be the same (`make slt-workers`; SERVER=
+# build/small/crabtree has small grains, so that small tables have work for many).
 . "$(dirname "$0")/../lib.sh"
 server_start slt || { bad "slt: the server does not start"; tail -n 5 "$server_log"; exit 1; }
 files=("$@")

@@ -1,13 +1,13 @@
 /* tests/sql/slt_client.c - runs files in the sqllogictest format against a server.
  *
- *     slt_client [-v] [-w WORKERS] FILE...
+ *     slt_client [-v] [-w WORKERS[,WORKERS...]] FILE...
  *
  * The format: records separated by blank lines; a line that begins with # is dropped. `statement ok|error` and the SQL below; `query
  * TYPES [SORT [LABEL]]`, the SQL, a line ----, the expected values one a line or `N values hashing to MD5`. TYPES has a letter a column,
  * I, R or T; SORT is nosort, rowsort or valuesort; queries of one LABEL must agree. skipif and onlyif name an engine: ours is
  * "postgresql". Every file begins with an empty database. Prints each failing record with its line, and a count.
  *
- * With -w, each query is asked with one worker and with that many, however small the table: every byte has to be the same. */
+ * With -w, each query is asked with one worker and with each of these numbers, however small the table: every byte has to be the same. */
 #include <ctype.h>
 #include <libpq-fe.h>
 #include <stdbool.h>
@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static PGconn *conn, *with_workers;     /* the second with -w */
+static PGconn *conn;
+static struct { PGconn *conn; int workers; } more[8];    /* with -w */
+static int more_count;
 static bool verbose;
 static long passed, failed, skipped;
 
@@ -193,18 +195,18 @@ static void run_statement(const char *file, int line, const char *sql, bool want
     PQclear(result);
 }
 
-/* NULL, or what is another byte with more workers. */
-static const char *other_bytes(const PGresult *one, const char *sql)
+/* NULL, or what is another byte with that many workers. */
+static const char *other_bytes(const PGresult *one, const char *sql, PGconn *others, int workers)
 {
     static char what[600];
-    PGresult *many = PQexec(with_workers, sql);
+    PGresult *many = PQexec(others, sql);
     what[0] = 0;
     if (PQresultStatus(many) != PQresultStatus(one) || PQntuples(many) != PQntuples(one) || PQnfields(many) != PQnfields(one))
-        snprintf(what, sizeof what, "%d rows with more workers, %d with one: %.200s", PQntuples(many), PQntuples(one), PQresultErrorMessage(many));
+        snprintf(what, sizeof what, "%d rows with %d workers, %d with one: %.200s", PQntuples(many), workers, PQntuples(one), PQresultErrorMessage(many));
     for (int r = 0; !what[0] && r < PQntuples(one); r++)
         for (int c = 0; !what[0] && c < PQnfields(one); c++)
             if (PQgetisnull(one, r, c) != PQgetisnull(many, r, c) || strcmp(PQgetvalue(one, r, c), PQgetvalue(many, r, c)))
-                snprintf(what, sizeof what, "row %d, column %d is %.200s with more workers, %.200s with one", r + 1, c + 1, PQgetvalue(many, r, c), PQgetvalue(one, r, c));
+                snprintf(what, sizeof what, "row %d, column %d is %.200s with %d workers, %.200s with one", r + 1, c + 1, PQgetvalue(many, r, c), workers, PQgetvalue(one, r, c));
     PQclear(many);
     return what[0] ? what : NULL;
 }
@@ -213,7 +215,9 @@ static void run_query(const char *file, int line, const char *sql, const char *t
 {
     PGresult *result = PQexec(conn, sql);
     struct values got = {0};
-    const char *other = with_workers ? other_bytes(result, sql) : NULL;
+    const char *other = NULL;
+    for (int i = 0; i < more_count && !other; i++)
+        other = other_bytes(result, sql, more[i].conn, more[i].workers);
     if (PQresultStatus(result) != PGRES_TUPLES_OK) {
         report(file, line, sql, "failed", PQresultErrorMessage(result));
         PQclear(result);
@@ -395,14 +399,19 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "-v"))
             verbose = true;
         else if (!strcmp(argv[i], "-w") && i + 1 < argc) {
-            with_workers = connect_to_server();
             set_workers(conn, 1);
-            set_workers(with_workers, atoi(argv[++i]));
+            for (char *number = strtok(argv[++i], ","); number && more_count < 8; number = strtok(NULL, ",")) {
+                more[more_count].conn = connect_to_server();
+                more[more_count].workers = atoi(number);
+                set_workers(more[more_count].conn, more[more_count].workers);
+                more_count++;
+            }
         } else
             run_file(argv[i]);
     }
-    printf("%ld records passed, %ld failed, %ld skipped%s\n", passed, failed, skipped, with_workers ? ", with one worker and with more" : "");
-    PQfinish(with_workers);
+    printf("%ld records passed, %ld failed, %ld skipped%s\n", passed, failed, skipped, more_count ? ", with one worker and with more" : "");
+    for (int i = 0; i < more_count; i++)
+        PQfinish(more[i].conn);
     PQfinish(conn);
     return failed != 0;
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # tests/run.sh [part...] - runs the parts of the test suite (all of them when none is named) and ends with one line that counts.
 #
-#     units stress interleave course sql sessions oracle slt tpch pgbench copy clients parallel groups window errors mixed step crash power faults
+#     units stress interleave course sql sessions oracle slt tpch pgbench copy clients parallel groups window memory errors mixed step crash power faults
 #
 # What a part does stands at the head of its script. Sizes grow by environment variables: PGBENCH_SCALE, PGBENCH_SECONDS, ROWS, ROUNDS,
 # CRASHES, MIXED_OPERATIONS, N (of the oracle). REFERENCE=1 runs a part against the PostgreSQL of this machine, KEEP=1 keeps scratch directories.
@@ -10,9 +10,9 @@ cd "$(dirname "$0")/.." || exit 1
 export BUILD=${BUILD:-build}
 declare -A scripts=(
     [units]=tests/units.sh [stress]=tests/stress.sh [interleave]=tests/interleave.sh [course]=course/grade.sh [sql]=tests/sql/regress.sh [oracle]=tests/oracle/oracle.sh [slt]=tests/sql/slt.sh [tpch]=tests/sql/tpch.sh
-    [sessions]=tests/server/sessions.sh [pgbench]=tests/server/pgbench.sh [copy]=tests/server/copy.sh [clients]=tests/clients/clients.sh [parallel]=tests/engine/parallel.sh [groups]=tests/engine/groups.sh [window]=tests/engine/window.sh [errors]=tests/engine/errors.sh
+    [sessions]=tests/server/sessions.sh [pgbench]=tests/server/pgbench.sh [copy]=tests/server/copy.sh [clients]=tests/clients/clients.sh [parallel]=tests/engine/parallel.sh [groups]=tests/engine/groups.sh [window]=tests/engine/window.sh [memory]=tests/engine/memory.sh [errors]=tests/engine/errors.sh
     [mixed]=tests/server/mixed.sh [step]=tests/server/step.sh [crash]=tests/server/crash.sh [power]=tests/server/power.sh [faults]=tests/server/faults.sh)
-[ $# -gt 0 ] || set -- units stress interleave course sql sessions oracle slt tpch pgbench copy clients parallel groups window errors mixed step crash power faults
+[ $# -gt 0 ] || set -- units stress interleave course sql sessions oracle slt tpch pgbench copy clients parallel groups window memory errors mixed step crash power faults
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 trap 'exit 130' INT

@@ -87,7 +87,7 @@ static void result_open(struct result *r, struct run *run, const struct plan *pl
     r->run = run;
     r->plan = plan;
     r->op = (struct exec_node){ .class = &result_sink_class, .plan = plan, .run = run };
-    r->local = (struct local){ .op = &r->op, .worker = &run->leader, .take = result_take };
+    r->local = (struct local){ .op = &r->op, .worker = &run->leader, .take = result_take, .to_client = !r->receiver };
 }
 
 enum status run_deliver(struct run *run)
@@ -329,7 +329,7 @@ enum status sink_make(struct exec_node *op, const struct sink_class *class, stru
     return class->local ? class->local(local) : STATUS_OK;
 }
 
-static enum status node_run_local(struct exec_node *op, struct local *next)
+enum status node_run_alone(struct exec_node *op, struct local *next)
 {
     enum status status;
     if (op->class->prepare) {
@@ -352,7 +352,7 @@ static enum status node_run_local(struct exec_node *op, struct local *next)
     local->stopped_itself = false;
     if (op->class->source)
         return op->class->source(local);
-    status = node_run(op->left, local);
+    status = op->nothing ? STATUS_OK : node_run(op->left, local);
     if (status == STATUS_STOP && local->stopped_itself)
         status = STATUS_OK;
     if (!status && op->class->flush)
@@ -368,7 +368,7 @@ enum status node_run(struct exec_node *op, struct local *next)
         pushed = op->leader_local ? op->leader_local->push_us : 0;
     }
     uint16_t workers = pipeline_workers(op);
-    enum status status = workers > 1 ? gather_run(op, next, workers) : node_run_local(op, next);
+    enum status status = workers > 1 ? gather_run(op, next, workers) : node_run_alone(op, next);
     if (op->counters) {
         uint64_t inside = now_us() - from, below = (op->leader_local ? op->leader_local->push_us : 0) - pushed;
         op->counters->loops++;

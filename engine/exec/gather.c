@@ -6,10 +6,14 @@
  * order of the grains and pushes them on; it judges nothing itself. Where there is nothing to print, in a sink, it is
  * one of the N: one thread fewer to wake, and a query that is over before the others are awake has lost nothing.
  *
- *     box:  EMPTY --claimed--> FILLING --grain done, or failed--> DONE --leader took it--> EMPTY
+ *     box:  EMPTY --claimed--> FILLING --grain done, failed, or too big--> DONE --leader took it--> EMPTY
  *
  * 1. Boxes are a ring of WINDOW grains; no grain is claimed whose box is not free. A worker that can't claim goes home, and is
- *    sent again when half the window is free: no worker waits for a client, and none keeps a pin or latch while it isn't working.
+ *    sent again when half the window is free: no worker waits for a client, and none keeps a pin or latch while it isn't working. Nor do
+ *    boxes take up any number of bytes: once they hold half of WINDOW_BYTES together nothing is claimed until most of it is printed; and a
+ *    grain that needs more than its share (BOX_BYTES) of a full window is given up: what its box has is thrown away, and
+ *    the leader reads that grain itself when its turn comes, printing as it goes. So whoever has the lowest grain always has room. A grain
+ *    gives so much only if a join makes many rows of each, and then printing them takes longer than making them.
  * 2. An error belongs to its grain. Grains before it are worked on as if nothing had happened; later ones aren't begun. It is
  *    raised when the leader comes to its box, if it ever does: a LIMIT may be met before. In a sink, the error of the
  *    lowest grain is raised when all are home.
@@ -34,6 +38,10 @@
 #ifndef WINDOW
 #define WINDOW 64                        /* grains; a multiple of 4 */
 #endif
+#ifndef WINDOW_BYTES
+#define WINDOW_BYTES (32u << 20)
+#define BOX_BYTES    (256u << 10)
+#endif
 #ifndef MORSELS_EACH
 #define MORSELS_EACH 8
 #define PATIENCE_US 4000
@@ -55,12 +63,13 @@ struct hand {                            /* one worker of the pipeline, or a pie
     struct local **locals;               /* of the operators, from the top down */
     uint64_t grain;                      /* being worked on */
     uint64_t began_us;                   /* its run of grains */
+    uint64_t *rows_before;               /* by operator, where rows are counted: before that grain */
     bool piece;                          /* works on worker.grains and claims nothing */
     bool working;                        /* boxes; under the latch */
 };
 
 enum box_state { EMPTY, FILLING, DONE };
-struct box { enum box_state state; struct arena *arena; struct rows rows; struct error error; bool failed; };
+struct box { enum box_state state; struct arena *arena; struct rows rows; struct error error; bool failed, given_up; };
 
 struct exchange {
     struct latch latch;                  /* guards states, working, the list of hands, and what follows */
@@ -70,6 +79,8 @@ struct exchange {
     _Atomic uint32_t out;                /* hands that are not home; changed under the latch */
     _Atomic uint32_t wanting;            /* hands that found nothing to claim, less the pieces given to them */
     _Atomic bool failed;                 /* failed_grain is set */
+    _Atomic bool full;                   /* boxes hold so much that nothing is claimed */
+    _Atomic uint64_t box_bytes;          /* what boxes hold */
     uint64_t wanted;                     /* the grain that the leader waits for */
     uint64_t failed_grain;               /* lowest grain with an error; UINT64_MAX none */
     struct error error;                  /* of it, in a sink */
@@ -177,10 +188,20 @@ static void claimed(void *context, uint64_t first, uint64_t end)
             send_others(x);
         return;
     }
+    for (uint16_t d = 0; d < x->depth && x->run->counters; d++)
+        hand->rows_before[d] = hand->locals[d]->rows;
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
     for (uint64_t g = first; g < end; g++)
         x->boxes[g % WINDOW].state = FILLING;
     latch_release(&x->latch);
+}
+
+static void box_empty(struct exchange *x, struct box *box)
+{
+    atom_sub(&x->box_bytes, box->rows.bytes);
+    box->rows = (struct rows){0};
+    if (box->arena)
+        arena_reset(box->arena);
 }
 
 static enum status box_take(struct local *local, const struct batch *batch)
@@ -193,8 +214,32 @@ static enum status box_take(struct local *local, const struct batch *batch)
         box->arena = arena_open(NULL, "box");
     if (box->rows.column_count == 0 && box->rows.count == 0)
         rows_open(&box->rows, box->arena, x->top->plan->types, x->top->plan->column_count);
+    uint64_t before = box->rows.bytes, all;
     rows_append(&box->rows, batch);
-    return STATUS_OK;
+    all = atom_add(&x->box_bytes, box->rows.bytes - before) + box->rows.bytes - before;
+    if (all > WINDOW_BYTES / 2 && !atom_load(&x->full)) {
+        seq_scan_limit(x->source, 0);
+        atom_store(&x->full, true);
+    }
+    hand->worker.again = all > WINDOW_BYTES && box->rows.bytes > BOX_BYTES;
+    return hand->worker.again ? STATUS_STOP : STATUS_OK;
+}
+
+/* Rule 1: the leader will read the grain itself. */
+static void box_give_up(struct hand *hand)
+{
+    struct exchange *x = hand->x;
+    struct box *box = &x->boxes[hand->grain % WINDOW];
+    hand->worker.again = false;
+    box_empty(x, box);
+    for (uint16_t d = 0; d < x->depth && x->run->counters; d++)
+        hand->locals[d]->rows = hand->rows_before[d];
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    box->state = DONE;
+    box->given_up = true;
+    if (hand->grain == x->wanted)
+        condition_wake_all(&x->changed);
+    latch_release(&x->latch);
 }
 
 static enum status box_grain_end(struct local *local, uint64_t grain)
@@ -274,6 +319,7 @@ static enum status hand_make(struct hand *hand)
         hand->worker.arena = arena_open(NULL, "worker");
     struct arena *arena = hand->worker.arena;
     hand->locals = arena_array(arena, struct local *, x->depth);
+    hand->rows_before = arena_array(arena, uint64_t, x->depth);
     enum status status = STATUS_OK;
     struct local *next;
     if (x->sink_class) {
@@ -290,7 +336,7 @@ static enum status hand_make(struct hand *hand)
         status = local_make(op, &hand->worker, next, &hand->locals[d]);
         next = hand->locals[d];
     }
-    hand->source = next;
+    hand->source = status ? NULL : next;
     return status;
 }
 
@@ -354,6 +400,8 @@ static void hand_work(struct hand *hand)
         status = seq_scan_work(hand->source, claimed, hand);
     }
     ASSERT(pool_pins_held() == pins);
+    if (hand->worker.again)
+        box_give_up(hand);
     bool done = seq_scan_done(x->source);
     if (!status && !x->boxes && done)
         atom_add(&x->wanting, 1);
@@ -431,17 +479,19 @@ static void exchange_close(struct exchange *x)
 }
 
 /* Build sides and the bitmap of a scan are read before the workers start. *alone: a build side outgrew its memory, and the leader has
- * to go on alone. */
+ * to go on alone; or one of them is empty, and nothing is to be read. */
 static enum status pipeline_prepare(struct exec_node *top, bool *alone)
 {
     enum status status = STATUS_OK;
-    for (struct exec_node *op = top; !status; op = op->left) {
+    bool nothing = false;
+    for (struct exec_node *op = top; !status && !nothing; op = op->left) {
         if (op->class->prepare)
             status = op->class->prepare(op);
+        nothing = op->nothing;
         if (op->class == &seq_scan_class)
             break;
     }
-    *alone = !status && pipeline_workers(top) < 2;
+    *alone = !status && (nothing || pipeline_workers(top) < 2);
     return status;
 }
 
@@ -546,6 +596,13 @@ static enum status pass_on(struct local *local, const struct batch *batch) { ret
 
 /* ---- boxes ---- */
 
+/* To the end of the window that begins at `grain`. */
+static void claims_go_on(struct exchange *x, uint64_t grain)
+{
+    atom_store(&x->full, false);
+    seq_scan_limit(x->source, grain + WINDOW);
+}
+
 /* The box of the grain, once it is done. */
 static enum status box_await(struct exchange *x, uint64_t grain, struct box **out)
 {
@@ -556,7 +613,10 @@ static enum status box_await(struct exchange *x, uint64_t grain, struct box **ou
     x->wanted = grain;
     while (box->state != DONE && !status) {
         if (atom_load(&x->out) == 0 && !MUTANT(NOBODY_SENT_AGAIN)) {  /* all are home and the box isn't done: send them again */
+            bool failed = x->failed_grain != UINT64_MAX;
             latch_release(&x->latch);
+            if (!failed)
+                claims_go_on(x, grain);
             send(x);
             latch_acquire(&x->latch, LATCH_EXCLUSIVE);
             if (box->state == DONE)
@@ -582,6 +642,22 @@ static bool stepped(const struct exchange *x) { return step_watches(x->source->p
 struct forward { struct local local; struct local *leader; };
 static enum status forward_take(struct local *local, const struct batch *batch) { return local_push(((struct forward *)local)->leader, batch); }
 
+static enum status forward_make(struct exchange *x, struct hand *hand, struct local *leader)
+{
+    struct forward *forward = arena_new(x->run->arena, struct forward);
+    const struct local *end = leader;
+    bool fans_out = false;
+    for (; end->next; end = end->next)
+        fans_out |= end->next->op->fans_out;
+    *forward = (struct forward){ .local = { .op = x->top, .worker = &hand->worker, .take = forward_take, .to_client = end->to_client, .fans_out = fans_out }, .leader = leader };
+    hand_add(x, hand, 1);
+    hand->worker.leads = true;
+    enum status status = hand_make(hand);
+    if (!status)
+        hand->locals[0]->next = &forward->local;
+    return status;
+}
+
 static void claimed_alone(void *context, uint64_t first, uint64_t end)
 {
     struct hand *hand = context;
@@ -593,16 +669,10 @@ static void claimed_alone(void *context, uint64_t first, uint64_t end)
 /* Rule 6: the first grains, by the leader. *grain: the next one. The hand is the exchange's only when the others are home. */
 static enum status begin_alone(struct exchange *x, struct local *leader, struct hand *hand, uint64_t *grain)
 {
-    struct forward *forward = arena_new(x->run->arena, struct forward);
-    *forward = (struct forward){ .local = { .op = x->top, .worker = &hand->worker, .take = forward_take }, .leader = leader };
-    hand_add(x, hand, 1);
-    hand->worker.leads = true;
+    enum status status = forward_make(x, hand, leader);
     x->send_at_us = now_us() + START_US;
-    enum status status = hand_make(hand);
-    if (!status) {
-        hand->locals[0]->next = &forward->local;
+    if (!status)
         status = seq_scan_work(hand->source, claimed_alone, hand);
-    }
     *grain = hand->grain + 1;
     if (!status && !seq_scan_done(x->source)) {
         x->send_at_us = 0;
@@ -611,7 +681,17 @@ static enum status begin_alone(struct exchange *x, struct local *leader, struct 
     return status;
 }
 
-static enum status take_boxes(struct exchange *x, struct local *leader, uint64_t first)
+/* Rule 1: a grain that was too big for the window. */
+static enum status read_alone(struct exchange *x, struct local *leader, struct hand *hand, uint64_t grain)
+{
+    enum status status = hand->source ? STATUS_OK : forward_make(x, hand, leader);
+    hand->worker.grains = (struct grain_run){ grain, grain + 1 };
+    if (!status)
+        status = seq_scan_piece(hand->source);
+    return status ? status : run_deliver(x->run);
+}
+
+static enum status take_boxes(struct exchange *x, struct local *leader, struct hand *hand, uint64_t first)
 {
     uint64_t grains = seq_scan_grains(x->source);
     enum status status = STATUS_OK;
@@ -628,21 +708,23 @@ static enum status take_boxes(struct exchange *x, struct local *leader, uint64_t
             if (!status)
                 status = local_push(leader, &batch);
         }
+        if (!status && box->given_up)
+            status = read_alone(x, leader, hand, grain);
         if (!status && box->failed)
             status = error_restore(&box->error);
         if (status)
             break;
-        box->rows = (struct rows){0};
-        if (box->arena)
-            arena_reset(box->arena);
+        box_empty(x, box);
         latch_acquire(&x->latch, LATCH_EXCLUSIVE);
         box->state = EMPTY;
+        box->given_up = false;
         bool failed = x->failed_grain != UINT64_MAX;
         bool home = atom_load(&x->out) < x->hand_count;
         latch_release(&x->latch);
-        if (!failed && (grain + 1) % 4 == 0)
-            seq_scan_limit(x->source, grain + 1 + WINDOW);
-        if (home && !failed && (grain + 1) % (WINDOW / 2) == 0)
+        bool full = atom_load(&x->full), again = full && atom_load(&x->box_bytes) <= WINDOW_BYTES / 4;
+        if (!failed && (again || (!full && (grain + 1) % 4 == 0)))
+            claims_go_on(x, grain + 1);
+        if (home && !failed && (again || (grain + 1) % (WINDOW / 2) == 0))
             send(x);
     }
     return status;
@@ -654,20 +736,21 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
     uint64_t from = now_us();
     enum status status = pipeline_prepare(top, &alone);
     if (status || alone)
-        return status ? status : node_run(top, next);
+        return status ? status : node_run_alone(top, next);
     struct exchange *x = exchange_take();
     struct local leader = { .op = top, .worker = &top->run->leader, .take = pass_on, .next = next };
     exchange_open(x, top, workers);
     x->boxes = arena_array(top->run->arena, struct box, WINDOW);
-    struct hand *mine = START_US && !stepped(x) ? arena_new(top->run->arena, struct hand) : NULL;
+    struct hand *mine = arena_new(top->run->arena, struct hand);
     uint64_t first = 0;
-    seq_scan_share(x->source, 0, workers, mine ? UINT64_MAX : WINDOW);
-    if (mine)
+    bool begins = START_US && !stepped(x);
+    seq_scan_share(x->source, 0, workers, begins ? UINT64_MAX : WINDOW);
+    if (begins)
         status = begin_alone(x, &leader, mine, &first);
     if (!status && !seq_scan_done(x->source)) {
         seq_scan_limit(x->source, first + WINDOW);
         send(x);
-        status = take_boxes(x, &leader, first);
+        status = take_boxes(x, &leader, mine, first);
     }
     if (!status)
         status = wait_home(x);
@@ -678,7 +761,7 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
         error_save(&saved);
     atomic_store_explicit(&x->stop, true, memory_order_relaxed);
     enum status waited = wait_home(x);
-    if (mine) {
+    if (mine->worker.arena) {
         mine->next = x->hands;
         x->hands = mine;
     }

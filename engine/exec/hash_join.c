@@ -281,6 +281,9 @@ static enum status build_run(struct join_node *n)
         return status;
     n->any_row = n->spilled || n->null_key || n->rows.count > 0;
     n->built = true;
+    bool one_sided = join_one_sided(op->plan->join) || op->plan->join == PLAN_RIGHT_SEMI || op->plan->join == PLAN_RIGHT_ANTI;
+    op->fans_out = !n->spilled && !one_sided && !n->table.unique;
+    op->nothing = !n->spilled && n->rows.count == 0 && (op->plan->join == PLAN_INNER || op->plan->join == PLAN_SEMI || (join_marks(op->plan->join) && op->plan->join != PLAN_FULL));
     if (join_marks(op->plan->join) && !n->spilled)
         n->matched = arena_alloc(op->again, (size_t)n->rows.chunk_count * ROWS_CHUNK + 1);
     if (n->runtime_filter && !n->spilled)

@@ -402,10 +402,6 @@ enum status probe_take(struct local *local, const struct batch *batch)
     enum plan_join join = local->op->plan->join;
     if (local->worker->number == 0)
         n->last_grain = batch->grain;
-    if (!n->any_row && (join == PLAN_INNER || join == PLAN_SEMI || (join_marks(join) && join != PLAN_FULL))) {
-        local->stopped_itself = true;
-        return local->worker->number ? STATUS_OK : STATUS_STOP;
-    }
     if (join == PLAN_ANTI_NULL && n->any_row && n->null_key)
         return STATUS_OK;                /* NOT IN with a null among the values: never true */
     return join_probe(local, batch);

@@ -55,6 +55,7 @@ static enum status loop_open(struct exec_node *op)
             n->outputs[i] = i;
     }
     n->keep_right = !plan_reads_outer(op->run, plan->right) && !plan_is_volatile(plan->right);
+    op->fans_out = true;
     n->one_match = plan->join == PLAN_SEMI || plan->join == PLAN_ANTI || plan->join == PLAN_ANTI_NULL;
     if ((plan->join == PLAN_RIGHT || plan->join == PLAN_FULL) && !n->keep_right)
         return error_set(STATUS_FEATURE_NOT_SUPPORTED, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
@@ -72,7 +73,7 @@ static enum status loop_local(struct local *local)
     l->outer_vectors = arena_array(arena, struct vector, plan->outer_count + 1u);
     l->joined = arena_array(arena, struct vector, n->left_count + n->right_count + 1u);
     l->out = arena_array(arena, struct vector, plan->column_count + 1u);
-    l->inner = (struct inner_local){ .local = { .op = local->op, .worker = local->worker, .take = inner_take }, .loop = l };
+    l->inner = (struct inner_local){ .local = { .op = local->op, .worker = local->worker, .next = local, .take = inner_take }, .loop = l };
     l->pending_arena = arena_open(arena, "joined rows");
     rows_open(&l->pending, l->pending_arena, plan->types, plan->column_count);
     enum status status = evaluation_open(n->outer, local->worker->run, arena, &l->outer);

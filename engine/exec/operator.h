@@ -53,6 +53,7 @@ struct worker {                          /* one thread's share of a run; number 
     struct grain_run *runs; uint32_t run_count, run_capacity;      /* numbered ones: what came before */
     struct arena *arena;
     _Atomic bool *stop;                  /* numbered ones: come home */
+    bool     again;                      /* the grain at hand will be read anew: what was counted of it doesn't count */
     enum status (*grain_over)(struct worker *, uint64_t next);     /* between two grains of a run; NULL: nobody asks */
 };
 /* The run of grains in which that grain came to the worker. */
@@ -114,6 +115,8 @@ struct exec_node {
     struct local *leader_local;          /* made at the first serial run, used again */
     bool serial;                         /* holds subqueries or the like: only the leader may run it */
     bool late;                           /* its flush hands on rows: in a parallel pipeline the leader calls it when all workers are home */
+    bool fans_out;                       /* a batch may become any number of rows; known when it is prepared */
+    bool nothing;                        /* it is prepared, and its input can't give a row: the input isn't run, and only its flush is left */
     struct node_counters *counters;
     struct arena *again;                 /* what one run of a breaker keeps: emptied when it runs again (node_again) */
 };
@@ -125,6 +128,7 @@ struct local {
     enum status (*take)(struct local *, const struct batch *);
     enum status (*grain_end)(struct local *, uint64_t grain);
     bool stopped_itself;
+    bool to_client, fans_out;            /* the end of a chain: its rows wait for the client; an operator that fans out stands between it and there */
     uint64_t rows, push_us;              /* counted when asked */
 };
 
@@ -143,6 +147,8 @@ static inline MUST_CHECK enum status local_push(struct local *local, const struc
 enum status node_make(struct run *, const struct plan *, struct exec_node **out) MUST_CHECK;   /* the whole tree, opened */
 /* Runs an operator's subtree in the leader (with workers underneath where the gate allows it), pushing to `next`. */
 enum status node_run(struct exec_node *, struct local *next) MUST_CHECK;
+/* The same, this operator in the leader; those below may have workers. */
+enum status node_run_alone(struct exec_node *, struct local *next) MUST_CHECK;
 /* Runs child into op's sink: in workers when both can, then combines. */
 enum status pipeline_run(struct exec_node *child, struct exec_node *op, const struct sink_class *) MUST_CHECK;
 /* As above, always in the leader (rows may still come through a gather). */

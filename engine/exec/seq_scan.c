@@ -9,6 +9,9 @@
  * added to a batch without columns, which goes up when the grain ends. What is skipped hangs on what scans before have
  * learned, so no answer may: batches carry the same rows in the same order either way.
  *
+ * Rows that go to a client are kept while their page is pinned, and sent when it isn't. Where a row may become any number of them, by
+ * a join above, that would be any number: the page's rows are copied then, and go up when the page is let go.
+ *
  * A bitmap scan is the same scan of the pages, and of full pages the rows, that indexes have named (row_set.h).
  *
  * Workers share `next`: a morsel is a run of whole grains, claimed by one compare-and-swap (bounded by `limit`, the end
@@ -62,6 +65,8 @@ struct scan_local {
     uint64_t filtered, skipped;          /* for EXPLAIN */
     bool late_wanted;                    /* enough rows of the last page were left for their other columns to be wanted */
     struct filter_tally *tallies;        /* by run-time filter */
+    bool detached;                       /* what goes up is a copy, and the page is let go before */
+    struct rows copy; struct arena *copy_arena;
     row_pos *passed;
 };
 
@@ -185,6 +190,25 @@ static enum status scan_filters(struct scan_local *l, uint64_t grain, const row_
     return status;
 }
 
+static enum status push_copy(struct scan_local *l, const struct batch *batch)
+{
+    const struct plan *plan = l->local.op->plan;
+    enum status status = STATUS_OK;
+    if (!l->copy_arena)
+        l->copy_arena = arena_open(l->local.worker->arena, "page's rows");
+    arena_reset(l->copy_arena);
+    rows_open(&l->copy, l->copy_arena, plan->types, plan->column_count);
+    rows_append(&l->copy, batch);
+    pool_release(&l->ref);
+    for (uint32_t c = 0; c < l->copy.chunk_count && !status; c++) {
+        struct batch some;
+        rows_chunk(&l->copy, c, &some);
+        some.grain = batch->grain;
+        status = local_push(&l->local, &some);
+    }
+    return status;
+}
+
 /* What the condition left of a page's rows, with the columns that it didn't read. */
 static enum status scan_push(struct scan_local *l, struct batch *batch, const row_pos *left, uint16_t count)
 {
@@ -199,7 +223,7 @@ static enum status scan_push(struct scan_local *l, struct batch *batch, const ro
     batch->selection = (row_pos *)left;
     batch->selected_count = count;
     batch->all_selected = left == NULL;
-    return local_push(&l->local, batch);
+    return l->detached ? push_copy(l, batch) : local_push(&l->local, batch);
 }
 
 /* The rows of a page that are visible (a batch without columns yet, or what is left of it after an error). */
@@ -351,7 +375,7 @@ static enum status scan_range(struct scan_local *l, uint32_t first, uint32_t end
         status = run_check(l->local.worker);
         if (!status)
             status = scan_page(l, page);
-        if (!status && l->local.worker->number == 0)
+        if (!status && (l->local.worker->number == 0 || l->local.worker->leads))
             status = run_deliver(l->local.worker->run);
     }
     return status ? status : push_counted(l);
@@ -369,8 +393,18 @@ static bool rows_are_counted(const struct local *next)
     return true;
 }
 
+/* Do the rows go to the client, and may one become many on the way? */
+static bool fans_out_to_client(const struct local *l)
+{
+    bool fans_out = false;
+    for (; l->next; l = l->next)
+        fans_out |= l->next->op->fans_out || l->next->fans_out;
+    return fans_out && l->to_client;
+}
+
 static void scan_begin(struct scan_local *l)
 {
+    l->detached = fans_out_to_client(&l->local);
     l->counted = l->fruitless = 0;
     l->filtered = l->skipped = 0;
     l->only_counted = l->local.op->plan->column_count == 0 || rows_are_counted(l->local.next);
@@ -447,10 +481,14 @@ static enum status scan_run(struct scan_local *l)
         sink = sink->next;
     enum status status = STATUS_OK;
     for (uint64_t grain = worker->grains.first; grain < worker->grains.end && !status;) {
-        uint64_t last = (grain + 1) * GRAIN_PAGES;
+        uint64_t last = (grain + 1) * GRAIN_PAGES, filtered = l->filtered, skipped = l->skipped;
         status = scan_range(l, (uint32_t)(grain * GRAIN_PAGES), (uint32_t)(last < scan->pages ? last : scan->pages - (PLANT(LAST_PAGE_LOST) && grain > 2)));
         if (!status && sink->grain_end)
             status = sink->grain_end(sink, grain);
+        if (worker->again) {
+            l->filtered = filtered;
+            l->skipped = skipped;
+        }
         if (++grain < worker->grains.end && !status && worker->grain_over)
             status = worker->grain_over(worker, grain);
     }

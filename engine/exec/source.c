@@ -381,7 +381,7 @@ static enum status project_set_open(struct exec_node *op)
         else
             all[n->output_count++] = s;
     }
-    op->serial = true;
+    op->serial = op->fans_out = true;
     return node_program(op, 0, all, n->output_count, &n->program);
 }
 

@@ -65,6 +65,8 @@ met=(
     "1|SELECT count(*) FROM (SELECT 1 FROM e WHERE 10 / zero <> -5 LIMIT 1) x"
     "0|SELECT count(*) FROM (SELECT 10 / zero FROM e LIMIT 0) x"
     "97|SELECT count(*) FROM (SELECT d.k FROM d WHERE EXISTS (SELECT 1 FROM w WHERE w.k = d.k)) x"
+    "0|SELECT count(*) FROM e JOIN d ON e.t = d.name WHERE 10 / e.zero <> 77 AND d.k < 0"
+    "0|SELECT count(*) FROM e JOIN (SELECT name FROM d WHERE k < 0) x ON e.t || '' = x.name JOIN d ON d.k = e.k WHERE 10 / e.zero <> 77"
     "8999 rows|SELECT id FROM e WHERE big + 1 > 0 LIMIT 8999")
 for case in "${met[@]}"; do
     wanted=${case%%|*} sql=${case#*|} wrong=

@@ -87,8 +87,10 @@ enum status btree_insert_many(const struct btree *tree, xid_t xid, const struct 
             struct page_ref leaf;
             struct bound bound = { BOUND_AT, entry->key, entry->length, entry->check ? 0 : entry->row_id };
             enum status status = descend_shared(tree, &bound, LATCH_EXCLUSIVE, &leaf);
-            if (status)
+            if (status) {
+                *failed = at;
                 return status;
+            }
             uint32_t n = look(tree, node_of(&leaf), entry, count - at);
             if (n)
                 put(tree, xid, &leaf, entry, n);

@@ -1,15 +1,18 @@
 /* engine/copy.c - COPY: rows in and out as text, csv or PostgreSQL's binary format.
  *
- *   in:   client or file -> source_more -> record (one line) -> fields -> type_in -> batch of BATCH_ROWS -> row_writer
+ *   in:   client or file -> source_more -> record (one line) -> fields -> type_in -> batch of rows -> WHERE -> row_writer
  *         plain text records, 16 bytes at a step -> fields -> plain_value ----------/
  *   out:  plan -> batch -> type_out -> escaped line -> client or file
  *
  * Rules
  * 1. A record is cut out of the input buffer before its fields are looked at; csv quotes may hold line ends. The buffer
- *    grows to the longest record; there is no other cap but 1 GiB a field. Texts of a batch point into the buffer, which stays until the batch is written.
+ *    grows to the longest record; there is no other cap but 1 GiB a field. Texts of a batch point into the buffer, which stays until the batch is
+ *    written: at BATCH_ROWS rows, or after BATCH_BYTES of them.
  * 2. Every error while a record is read carries PostgreSQL's context: COPY t, line n[, column c: "value"].
  * 3. Nothing is visible unless the whole COPY succeeds: it is one statement of one transaction. */
 #include "engine/session_private.h"
+#include "engine/types/number_text.h"
+#include "engine/types/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -193,6 +196,7 @@ struct source {
     bool discard;                                             /* what still comes is read and thrown away */
 };
 #define SOURCE_BYTES 262144
+#define BATCH_BYTES  (4u << 20)
 #define SOURCE_SLACK 16                                       /* whole words may be read past the end */
 
 /* Room for `count` more bytes behind those not yet used. Bytes never move while rows point at them: what isn't used goes to another buffer. */
@@ -210,7 +214,8 @@ static enum status source_room(struct source *source, size_t count)
         source->spare = NULL;
     } else {
         buffer = malloc(sizeof *buffer + capacity + SOURCE_SLACK);
-        ASSERT(buffer);
+        if (!buffer)
+            return error_set(STATUS_OUT_OF_MEMORY, NULL);
         buffer->capacity = capacity;
         memset(buffer->bytes + capacity, 0, SOURCE_SLACK);
     }
@@ -285,6 +290,7 @@ static enum status source_more(struct source *source)
 /* ---------------------------------------------------------------- in: records and fields */
 
 struct field { const uint8_t *bytes; uint32_t length; bool null; };
+enum line_end { LINE_END_UNKNOWN, LINE_END_NL, LINE_END_CR, LINE_END_CRNL };
 
 struct copy_in {
     struct session *session;
@@ -297,54 +303,24 @@ struct copy_in {
     struct scalar **defaults;                                 /* by table column, for those not in the file; NULL: null */
     struct field *fields;
     uint64_t line;                                            /* of the record under way, from 1 */
-    bool crlf;                                                /* lines end in \r\n: the last \r of a line isn't data */
-    bool line_end_known;
+    enum line_end line_end;                                   /* as the first line's */
+    bool marker;                                              /* the end marker was met: no record comes behind */
     const char *context_column; struct field context_field;
     struct varlen context_line;                               /* the record under way, or {NULL, 0} */
     uint64_t *row_lines; struct varlen *row_texts;            /* of the batch's rows, for errors met when it is written */
-    enum { VALUE_ANY, VALUE_INT2, VALUE_INT4, VALUE_INT8, VALUE_TEXT } *forms;   /* by field: how its value is read */
+    enum { VALUE_ANY, VALUE_INT2, VALUE_INT4, VALUE_INT8, VALUE_FLOAT8, VALUE_TEXT } *forms;   /* by field: how its value is read */
     struct arena *arena;                                      /* of the batch */
     struct batch batch;
-    uint16_t rows;
+    uint16_t rows; size_t bytes;                              /* of the batch; bytes: of its records */
+    uint64_t copied;                                          /* rows that were written */
     struct row_writer *writer;
-    struct scalar *where;
 };
 
-static bool utf8_valid(const uint8_t *p, size_t length, size_t *bad)
+/* A record's bytes. What is wrong is shown as far as its first byte reaches, past the record's end, too. */
+static enum status record_encoding(const struct source *source, const uint8_t *bytes, size_t length)
 {
-    size_t i = 0;
-    while (i < length) {
-        uint64_t eight;
-        if (i + 8 <= length && (memcpy(&eight, p + i, 8), (eight & 0x8080808080808080ULL) == 0) && ((eight - 0x0101010101010101ULL) & ~eight & 0x8080808080808080ULL) == 0) {
-            i += 8;
-            continue;
-        }
-        uint8_t c = p[i];
-        size_t more = c < 0x80 ? 0 : c >= 0xC2 && c < 0xE0 ? 1 : c >= 0xE0 && c < 0xF0 ? 2 : c >= 0xF0 && c < 0xF5 ? 3 : 9;
-        bool ok = more != 9 && c != 0 && i + more < length;
-        for (size_t k = 1; ok && k <= more; k++)
-            ok = (p[i + k] & 0xC0) == 0x80;
-        if (ok && ((c == 0xE0 && p[i + 1] < 0xA0) || (c == 0xED && p[i + 1] > 0x9F) || (c == 0xF0 && p[i + 1] < 0x90) || (c == 0xF4 && p[i + 1] > 0x8F)))
-            ok = false;
-        if (!ok) {
-            *bad = i;
-            return false;
-        }
-        i += more + 1;
-    }
-    return true;
-}
-
-static enum status record_encoding(const uint8_t *bytes, size_t length)
-{
-    size_t bad;
-    if (utf8_valid(bytes, length, &bad))
-        return STATUS_OK;
-    char hex[32] = "";
-    size_t shown = length - bad < 4 ? length - bad : bytes[bad] == 0 ? 1 : bytes[bad] < 0xE0 ? 2 : bytes[bad] < 0xF0 ? 3 : 4;
-    for (size_t i = 0; i < shown; i++)
-        snprintf(hex + strlen(hex), sizeof hex - strlen(hex), "%s0x%02x", i ? " " : "", bytes[bad + i]);
-    return error_set(STATUS_CHARACTER_NOT_IN_REPERTOIRE, "invalid byte sequence for encoding \"UTF8\": %s", hex);
+    enum status status = text_check_utf8(bytes, length);
+    return status ? text_check_utf8(bytes, (size_t)(source->bytes + source->length - bytes)) : STATUS_OK;
 }
 
 /* A bare line end byte in a file whose lines end otherwise: kept as data it would be a mistake that nobody sees. */
@@ -359,101 +335,121 @@ static enum status stray_line_end(bool csv, uint8_t c)
     return STATUS_BAD_COPY;
 }
 
-/* Finds the end of the next record: [*start, *end) without its line end. False in *more: no record is left. */
+#define LOOK_AHEAD 4                                          /* the longest thing that begins with a \ or \r: \. and a line end */
+
+/* The byte at i; NUL behind the end. */
+static uint8_t byte_at(const struct source *source, size_t i) { return i < source->length ? source->bytes[i] : 0; }
+
+/* A \n or \r at i ends a line, if lines of this file end so: *taken bytes of it. */
+static enum status line_end_at(struct copy_in *in, size_t i, size_t *taken)
+{
+    const uint8_t c = in->source.bytes[i];
+    const bool csv = in->options.format == COPY_CSV, both = c == '\r' && byte_at(&in->source, i + 1) == '\n';
+    enum line_end met = c == '\n' ? LINE_END_NL : both && in->line_end != LINE_END_CR ? LINE_END_CRNL : LINE_END_CR;
+    if (in->line_end == LINE_END_UNKNOWN)
+        in->line_end = met;
+    if (in->line_end != met)
+        return stray_line_end(csv, c);
+    *taken = met == LINE_END_CRNL ? 2 : 1;
+    return STATUS_OK;
+}
+
+/* A \ at i with a dot behind it: the end of the data. In a csv file (*taken 0) only alone on its line, else it is data. */
+static enum status end_marker_at(struct copy_in *in, size_t i, size_t *taken)
+{
+    const bool csv = in->options.format == COPY_CSV;
+    uint8_t c = byte_at(&in->source, i + 2);
+    bool matches = true;
+    *taken = 0;
+    if (in->line_end == LINE_END_CRNL) {
+        if (c == '\r')
+            c = byte_at(&in->source, i + 3);
+        else
+            matches = c != '\n';
+    }
+    if (!matches && csv)
+        return STATUS_OK;
+    if (c != '\n' && c != '\r')
+        return csv ? STATUS_OK : error_set(STATUS_BAD_COPY, "end-of-copy marker corrupt");
+    if (!matches || (in->line_end != LINE_END_UNKNOWN && (c == '\r') != (in->line_end == LINE_END_CR)))
+        return error_set(STATUS_BAD_COPY, "end-of-copy marker does not match previous newline style");
+    *taken = 2;
+    return STATUS_OK;
+}
+
+/* Finds the end of the next record: [*start, *end) without its line end. False in *more: no record is left. A csv file's line ends in
+ * quotes are data; in text a backslash takes the next byte along, whatever it is. */
 static enum status record_next(struct copy_in *in, size_t *start, size_t *end, bool *more)
 {
     struct source *source = &in->source;
-    size_t scan = 0;                                          /* offset from source->at that is looked at already */
-    bool quoted = false, escaped = false;
     const bool csv = in->options.format == COPY_CSV;
-    uint64_t lines_inside = 0;
-    for (;;) {
+    const uint8_t quote = (uint8_t)in->options.quote, escape = in->options.escape == in->options.quote ? 0 : (uint8_t)in->options.escape;
+    size_t scan = 0, taken = 0;                               /* scan: offset from source->at that is looked at already */
+    bool quoted = false, escaped = false;
+    enum status status;
+    *more = !in->marker;
+    while (*more) {
         size_t i = source->at + scan;
-        for (; i < source->length; i++) {
-            uint8_t c = source->bytes[i];
+        for (; i < source->length && !taken; i++) {
+            const uint8_t c = source->bytes[i];
+            if ((c == '\\' || c == '\r') && source->length - i < LOOK_AHEAD && !source->ended)
+                break;
             if (csv) {
-                if (escaped) {
-                    escaped = false;
-                } else if (quoted && c == (uint8_t)in->options.escape && in->options.escape != in->options.quote) {
-                    escaped = true;
-                    continue;
-                } else if (c == (uint8_t)in->options.quote) {
+                if (quoted && escape && c == escape)
+                    escaped = !escaped;
+                if (c == quote && !escaped)
                     quoted = !quoted;
-                    continue;
-                }
+                if (c != escape)
+                    escaped = false;
                 if (quoted) {
-                    lines_inside += c == '\n';
-                    continue;
-                }
-            } else {
-                if (c == '\\') {                              /* takes the next byte along, a line end too */
-                    if (i + 1 >= source->length)
-                        break;
-                    if (source->bytes[i + 1] != '\n' && source->bytes[i + 1] != '\r')
-                        i++;
-                    else if (source->bytes[i + 1] == '\n')
-                        i++;
+                    in->line += c == (in->line_end == LINE_END_NL ? '\n' : '\r');
                     continue;
                 }
             }
-            if (c == '\n') {
-                if (in->crlf)
-                    return stray_line_end(csv, c);
-                goto found;
+            if (c == '\n' || c == '\r') {
+                status = line_end_at(in, i, &taken);
+                if (status)
+                    return status;
+            } else if (c == '\\' && byte_at(source, i + 1) == '.' && (!csv || i == source->at)) {
+                status = end_marker_at(in, i, &taken);
+                if (status)
+                    return status;
+                in->marker = taken > 0;
+            } else if (c == '\\' && !csv && i + 1 < source->length) {
+                i++;
             }
-            if (c == '\r' && in->line_end_known && !in->crlf)
-                return stray_line_end(csv, c);
-            if (c == '\r') {
-                if (i + 1 >= source->length && !source->ended)
-                    break;
-                if (i + 1 < source->length && source->bytes[i + 1] == '\n') {
-                    in->crlf = in->line_end_known = true;
-                    goto found;
-                }
-                return stray_line_end(csv, c);
-            }
+            if (taken)
+                break;
+        }
+        *end = i;
+        if (taken)
+            break;
+        if (source->ended) {
+            *more = source->at < source->length;
+            if (!quoted)
+                break;
+            in->context_line = (struct varlen){.bytes = source->bytes + source->at, .length = (uint32_t)(source->length - source->at)};
+            return error_set(STATUS_BAD_COPY, "unterminated CSV quoted field");
         }
         scan = i - source->at;
-        if (source->ended) {
-            if (quoted) {
-                in->context_line = (struct varlen){.bytes = source->bytes + source->at, .length = (uint32_t)(source->length - source->at)};
-                return error_set(STATUS_BAD_COPY, "unterminated CSV quoted field");
-            }
-            if (source->at == source->length) {
-                *more = false;
-                return STATUS_OK;
-            }
-            *start = source->at;
-            *end = source->length;
-            source->at = source->length;
-            goto whole;
-        }
-        enum status status = source_more(source);
+        status = source_more(source);
         if (status)
             return status;
-        continue;
-    found:
-        *start = source->at;
-        *end = i;
-        in->line_end_known = true;
-        source->at = i + (source->bytes[i] == '\r' ? 2 : 1);
-        break;
     }
-whole:
-    *more = true;
-    in->line += lines_inside;
-    return record_encoding(source->bytes + *start, *end - *start);
+    *start = source->at;
+    if (in->marker && *more)
+        *more = *end > *start;
+    if (!*more)
+        return STATUS_OK;
+    source->at = *end + taken;
+    return record_encoding(source, source->bytes + *start, *end - *start);
 }
 
 static uint8_t hex_digit(uint8_t c) { return (uint8_t)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10); }
 static bool is_hex(uint8_t c) { return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f'); }
 static bool is_octal(uint8_t c) { return c >= '0' && c <= '7'; }
 
-static enum status too_many(struct copy_in *in)
-{
-    (void)in;
-    return error_set(STATUS_BAD_COPY, "extra data after last expected column");
-}
+static enum status too_many(void) { return error_set(STATUS_BAD_COPY, "extra data after last expected column"); }
 
 /* Cuts a text record into fields; escaped ones are written to the arena. */
 static enum status fields_text(struct copy_in *in, const uint8_t *p, const uint8_t *end, uint16_t *count)
@@ -465,7 +461,7 @@ static enum status fields_text(struct copy_in *in, const uint8_t *p, const uint8
         while (p < end && *p != delimiter && *p != '\\')
             p++;
         if (*count == in->column_count)
-            return too_many(in);
+            return too_many();
         struct field *field = &in->fields[(*count)++];
         if (p == end || *p == delimiter) {                    /* nothing escaped: points into the record */
             *field = (struct field){.bytes = start, .length = (uint32_t)(p - start), .null = (size_t)(p - start) == in->options.null_length && !memcmp(start, in->options.null, in->options.null_length)};
@@ -482,7 +478,9 @@ static enum status fields_text(struct copy_in *in, const uint8_t *p, const uint8
                 bool high = false;
                 for (p = start; p < q;) {
                     uint8_t c = *p++;
-                    if (c == '\\' && p < q) {
+                    if (c == '\\') {
+                        if (p == q)                           /* the file's last byte */
+                            break;
                         c = *p++;
                         switch (c) {
                         case 'b': c = '\b'; break;
@@ -512,7 +510,7 @@ static enum status fields_text(struct copy_in *in, const uint8_t *p, const uint8
                 }
                 *field = (struct field){.bytes = out, .length = (uint32_t)(o - out)};
                 if (high) {
-                    enum status status = record_encoding(out, (size_t)(o - out));
+                    enum status status = text_check_utf8(out, (size_t)(o - out));
                     if (status)
                         return status;
                 }
@@ -523,7 +521,7 @@ static enum status fields_text(struct copy_in *in, const uint8_t *p, const uint8
         p++;                                                  /* the delimiter */
         if (p == end) {                                       /* an empty last field */
             if (*count == in->column_count)
-                return too_many(in);
+                return too_many();
             in->fields[(*count)++] = (struct field){.bytes = p, .null = in->options.null_length == 0};
             return STATUS_OK;
         }
@@ -533,10 +531,11 @@ static enum status fields_text(struct copy_in *in, const uint8_t *p, const uint8
 static enum status fields_csv(struct copy_in *in, const uint8_t *p, const uint8_t *end, uint16_t *count)
 {
     const uint8_t delimiter = (uint8_t)in->options.delimiter, quote = (uint8_t)in->options.quote, escape = (uint8_t)in->options.escape;
+    uint8_t *o = NULL;                                        /* where rewritten fields go: none gets longer */
     *count = 0;
     for (;;) {
         if (*count == in->column_count)
-            return too_many(in);
+            return too_many();
         uint16_t c = (*count)++;
         struct field *field = &in->fields[c];
         const uint8_t *start = p;
@@ -547,7 +546,9 @@ static enum status fields_csv(struct copy_in *in, const uint8_t *p, const uint8_
             *field = (struct field){.bytes = start, .length = (uint32_t)(p - start)};
         } else {
             const uint8_t *q = p;                             /* quotes somewhere: rewrite */
-            uint8_t *out = arena_alloc(in->arena, (size_t)(end - start) + 1), *o = out;
+            if (!o)
+                o = arena_alloc(in->arena, (size_t)(end - start) + 1);
+            uint8_t *out = o;
             bool inside = false;
             for (q = start; q < end && (inside || *q != delimiter); q++) {
                 if (inside && *q == escape && q + 1 < end && (q[1] == escape || q[1] == quote)) {
@@ -569,7 +570,7 @@ static enum status fields_csv(struct copy_in *in, const uint8_t *p, const uint8_
         p++;
         if (p == end) {
             if (*count == in->column_count)
-                return too_many(in);
+                return too_many();
             c = (*count)++;
             in->fields[c] = (struct field){.bytes = p, .null = in->options.null_length == 0 && !in->force_not_null[c]};
             return STATUS_OK;
@@ -585,6 +586,7 @@ static void batch_new(struct copy_in *in)
     source_forget(&in->source);
     const struct table *table = in->table;
     in->rows = 0;
+    in->bytes = 0;
     in->row_lines = arena_alloc(in->arena, BATCH_ROWS * sizeof *in->row_lines);
     in->row_texts = arena_alloc(in->arena, BATCH_ROWS * sizeof *in->row_texts);
     in->batch = (struct batch){.column_count = table->column_count, .columns = arena_array(in->arena, struct vector, table->column_count)};
@@ -600,8 +602,10 @@ static enum status batch_flush(struct copy_in *in)
         return STATUS_OK;
     in->batch.row_count = in->batch.selected_count = in->rows;
     in->batch.all_selected = true;
-    enum status status = row_writer_rows(in->writer, &in->batch);
+    uint16_t written;
+    enum status status = row_writer_rows(in->writer, &in->batch, &written);
     if (!status) {
+        in->copied += written;
         batch_new(in);
         return STATUS_OK;
     }
@@ -674,6 +678,8 @@ static inline bool plain_value(struct copy_in *in, uint16_t i, const struct fiel
             return false;
         ((int16_t *)v->values)[in->rows] = (int16_t)n;
         return true;
+    case VALUE_FLOAT8:
+        return float8_parse((const char *)field->bytes, field->length, (double *)v->values + in->rows) == STATUS_OK;
     case VALUE_TEXT:                                          /* its record was found to be UTF-8; the bytes stay where they are */
         ((struct varlen *)v->values)[in->rows] = (struct varlen){.bytes = field->bytes, .length = field->length};
         return true;
@@ -691,6 +697,7 @@ static void forms_choose(struct copy_in *in, struct arena *arena)
         case OID_INT2: in->forms[i] = VALUE_INT2; break;
         case OID_INT4: in->forms[i] = VALUE_INT4; break;
         case OID_INT8: in->forms[i] = VALUE_INT8; break;
+        case OID_FLOAT8: in->forms[i] = VALUE_FLOAT8; break;
         case OID_TEXT: in->forms[i] = VALUE_TEXT; break;
         case OID_VARCHAR: in->forms[i] = type.typmod < 0 ? VALUE_TEXT : VALUE_ANY; break;
         default: break;
@@ -698,9 +705,19 @@ static void forms_choose(struct copy_in *in, struct arena *arena)
     }
 }
 
-static enum status row_put(struct copy_in *in)
+/* The batch has one more row, of a record so long. */
+static enum status row_done(struct copy_in *in, struct varlen record, size_t bytes)
 {
-    for (uint16_t i = 0; i < in->column_count; i++) {
+    in->row_lines[in->rows] = in->line;
+    in->row_texts[in->rows] = record;
+    in->bytes += bytes;
+    return ++in->rows == BATCH_ROWS || in->bytes >= BATCH_BYTES ? batch_flush(in) : STATUS_OK;
+}
+
+/* A row of so many fields; that some are missing is said when those there are read. */
+static inline enum status row_put(struct copy_in *in, uint16_t count)
+{
+    for (uint16_t i = 0; i < count; i++) {
         uint16_t c = in->columns[i];
         struct field *field = &in->fields[i];
         if (field->null) {
@@ -718,28 +735,36 @@ static enum status row_put(struct copy_in *in)
         value_put(in->table->columns[c].type, &value, &in->batch.columns[c], in->rows);
     }
     in->context_column = NULL;
+    if (count < in->column_count)
+        return error_set(STATUS_BAD_COPY, "missing data for column \"%s\"", in->names[count]);
     if (in->column_count < in->table->column_count) {
         enum status status = row_defaults(in);
         if (status)
             return status;
     }
-    in->row_lines[in->rows] = in->line;
-    in->row_texts[in->rows] = in->context_line;
-    if (++in->rows == BATCH_ROWS)
-        return batch_flush(in);
-    return STATUS_OK;
+    return row_done(in, in->context_line, in->context_line.length);
+}
+
+#define CONTEXT_BYTES 100
+static void add_shown(struct text_buffer *out, const uint8_t *bytes, uint32_t length)
+{
+    text_buffer_puts(out, ": \"");
+    text_buffer_add(out, bytes, utf8_clip(bytes, length, CONTEXT_BYTES));
+    text_buffer_puts(out, length > CONTEXT_BYTES ? "...\"" : "\"");
 }
 
 static void row_context(struct copy_in *in)
 {
-    if (in->context_column)
-        error_context("COPY %s, line %llu, column %s: \"%.*s\"", in->table->name, (unsigned long long)in->line, in->context_column,
-                      (int)(in->context_field.length < 100 ? in->context_field.length : 100), (const char *)in->context_field.bytes);
-    else if (in->context_line.length)
-        error_context("COPY %s, line %llu: \"%.*s%s\"", in->table->name, (unsigned long long)in->line, (int)(in->context_line.length < 100 ? in->context_line.length : 100),
-                      (const char *)in->context_line.bytes, in->context_line.length > 100 ? "..." : "");
-    else
-        error_context("COPY %s, line %llu", in->table->name, (unsigned long long)in->line);
+    struct text_buffer text;
+    text_buffer_open(&text, in->session->statement_arena);
+    text_buffer_printf(&text, "COPY %s, line %llu", in->table->name, (unsigned long long)in->line);
+    if (in->context_column) {
+        text_buffer_printf(&text, ", column %s", in->context_column);
+        add_shown(&text, in->context_field.bytes, in->context_field.length);
+    } else if (in->context_line.bytes) {
+        add_shown(&text, in->context_line.bytes, in->context_line.length);
+    }
+    error_context("%s", text.bytes);
 }
 
 static enum status header_check(struct copy_in *in, const uint8_t *start, const uint8_t *end)
@@ -782,7 +807,7 @@ static inline const uint8_t *plain_end(const uint8_t *p, const uint8_t *end, uin
 
 /* Text records as most of them are: whole in the buffer, without escapes but \N, as many fields as columns, and a line feed. Stops before the first
  * other one. */
-static enum status lines_plain(struct copy_in *in, uint64_t *rows)
+static enum status lines_plain(struct copy_in *in)
 {
     const uint8_t delimiter = (uint8_t)in->options.delimiter;
     const bool usual_null = in->options.null_length == 2 && !memcmp(in->options.null, "\\N", 2);
@@ -804,25 +829,25 @@ static enum status lines_plain(struct copy_in *in, uint64_t *rows)
             p = stop + 1;
         }
         in->line++;
-        in->context_line = (struct varlen){.bytes = start, .length = (uint32_t)(p - 1 - start)};
+        in->context_line = (struct varlen){0};
         source->at += (size_t)(p - start);
-        enum status status = high ? record_encoding(start, (size_t)(p - 1 - start)) : STATUS_OK;
-        if (!status)
-            status = row_put(in);
+        enum status status = high ? record_encoding(source, start, (size_t)(p - 1 - start)) : STATUS_OK;
         if (status)
             return status;
-        if ((++*rows & 1023) == 0 && (status = session_check_interrupts()))
+        in->context_line = (struct varlen){.bytes = start, .length = (uint32_t)(p - 1 - start)};
+        status = row_put(in, in->column_count);
+        if (status)
             return status;
     }
 }
 
-static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
+static enum status copy_in_lines(struct copy_in *in)
 {
     bool header = in->options.header != HEADER_NO, more = true;
     while (more) {
         size_t start = 0, end = 0;
         enum status status;
-        if (in->options.format == COPY_TEXT && in->line_end_known && !in->crlf && !header && in->column_count && (status = lines_plain(in, rows)))
+        if (in->options.format == COPY_TEXT && in->line_end == LINE_END_NL && !in->marker && !header && in->column_count && (status = lines_plain(in)))
             return status;
         in->line++;
         in->context_line = (struct varlen){0};
@@ -830,19 +855,10 @@ static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
         if (status)
             return status;
         if (!more)
-            break;
+            break;                                            /* behind an end marker what still comes is thrown away (copy_from) */
         const uint8_t *bytes = in->source.bytes + start;
         size_t length = end - start;
         in->context_line = (struct varlen){.bytes = bytes, .length = (uint32_t)length};
-        if (length == 2 && bytes[0] == '\\' && bytes[1] == '.') {       /* end of data: what follows is thrown away */
-            in->source.discard = true;
-            do
-                status = source_more(&in->source);
-            while (!status && !in->source.ended);
-            if (status)
-                return status;
-            break;
-        }
         if (header) {
             header = false;
             status = header_check(in, bytes, bytes + length);
@@ -854,19 +870,14 @@ static enum status copy_in_lines(struct copy_in *in, uint64_t *rows)
         if (in->column_count == 0) {
             count = 0;
             if (length)
-                return too_many(in);
+                return too_many();
         } else {
             status = in->options.format == COPY_CSV ? fields_csv(in, bytes, bytes + length, &count) : fields_text(in, bytes, bytes + length, &count);
             if (status)
                 return status;
         }
-        if (count < in->column_count)
-            return error_set(STATUS_BAD_COPY, "missing data for column \"%s\"", in->names[count]);
-        status = row_put(in);
+        status = row_put(in, count);
         if (status)
-            return status;
-        (*rows)++;
-        if ((*rows & 1023) == 0 && (status = session_check_interrupts()))
             return status;
     }
     return STATUS_OK;
@@ -906,7 +917,7 @@ static enum status binary_take(struct source *source, size_t count, const uint8_
 
 static int32_t big_32(const uint8_t *p) { return (int32_t)((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]); }
 
-static enum status copy_in_binary(struct copy_in *in, uint64_t *rows)
+static enum status copy_in_binary(struct copy_in *in)
 {
     const uint8_t *p;
     enum status status = binary_take(&in->source, 19, &p);
@@ -931,6 +942,7 @@ static enum status copy_in_binary(struct copy_in *in, uint64_t *rows)
             return STATUS_OK;
         if (count != in->column_count)
             return error_set(STATUS_BAD_COPY, "row field count is %d, expected %d", count, in->column_count);
+        size_t bytes = 0;
         for (uint16_t i = 0; !status && i < in->column_count; i++) {
             const struct column *column = &in->table->columns[in->columns[i]];
             status = binary_take(&in->source, 4, &p);
@@ -946,6 +958,7 @@ static enum status copy_in_binary(struct copy_in *in, uint64_t *rows)
                 if (status)
                     return status;
                 p = (const uint8_t *)arena_strndup(in->arena, (const char *)p, (size_t)length);
+                bytes += (size_t)length;
                 status = type_receive(column->type, p, (size_t)length, in->arena, &value);
             }
             if (!status)
@@ -953,11 +966,8 @@ static enum status copy_in_binary(struct copy_in *in, uint64_t *rows)
         }
         if (!status && in->column_count < in->table->column_count)
             status = row_defaults(in);
-        in->row_lines[in->rows] = in->line;
-        in->row_texts[in->rows] = (struct varlen){0};
-        if (!status && ++in->rows == BATCH_ROWS)
-            status = batch_flush(in);
-        (*rows)++;
+        if (!status)
+            status = row_done(in, (struct varlen){0}, bytes);
     }
     return status;
 }
@@ -997,7 +1007,6 @@ static enum status columns_read(struct arena *arena, const struct table *table, 
 
 static enum status copy_from(struct session *session, const char *sql, const struct copy_statement *s, const struct copy_options *options, uint64_t *rows)
 {
-    (void)sql;
     struct arena *arena = session->statement_arena;
     const struct table *table;
     struct relation_name name = *s->relation;
@@ -1007,8 +1016,9 @@ static enum status copy_from(struct session *session, const char *sql, const str
         return status;
     if (table->kind != RELATION_TABLE || table->virtual_table)
         return error_set(STATUS_WRONG_OBJECT_TYPE, "cannot copy to %s \"%s\"", table->kind == RELATION_VIEW ? "view" : table->kind == RELATION_SEQUENCE ? "sequence" : "relation", table->name);
-    if (s->where)
-        return error_set(STATUS_FEATURE_NOT_SUPPORTED, "COPY FROM with WHERE is not supported");
+    struct scalar *where = NULL;
+    if (s->where && (status = bind_expression(session, arena, sql, s->where, table, type_make(OID_BOOL, -1), "COPY FROM WHERE condition", &where)))
+        return status;
     if (txn_read_only(session->txn))
         return error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute COPY FROM in a read-only transaction");
     struct copy_in in = {.session = session, .table = table, .options = *options, .source = {.client = session->client}};
@@ -1042,9 +1052,9 @@ static enum status copy_from(struct session *session, const char *sql, const str
     forms_choose(&in, arena);
     in.arena = arena_open(arena, "copy batch");
     batch_new(&in);
-    status = row_writer_open(session, arena, table, &in.writer);
+    status = row_writer_open(session, arena, table, where, &in.writer);
     if (!status) {
-        status = options->format == COPY_BINARY ? copy_in_binary(&in, rows) : copy_in_lines(&in, rows);
+        status = options->format == COPY_BINARY ? copy_in_binary(&in) : copy_in_lines(&in);
         if (!status) {
             in.context_column = NULL;
             status = batch_flush(&in);
@@ -1064,6 +1074,7 @@ static enum status copy_from(struct session *session, const char *sql, const str
         for (in.source.discard = true; !status && !in.source.ended;)
             status = source_more(&in.source);
     source_close(&in.source);
+    *rows = in.copied;
     return status;
 }
 

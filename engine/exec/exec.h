@@ -37,8 +37,9 @@ enum status exec_scalar(struct session *, const struct scalar *, const struct va
 
 /* Writing rows from elsewhere (COPY, CREATE TABLE AS): checks NOT NULL, CHECK, generated columns, inserts, indexes, foreign keys. */
 struct row_writer;
-enum status row_writer_open(struct session *, struct arena *, const struct table *, struct row_writer **out) MUST_CHECK;
-enum status row_writer_rows(struct row_writer *, const struct batch *rows /* table's columns in order */) MUST_CHECK;
+/* where (or NULL): only rows for which it is true are written. */
+enum status row_writer_open(struct session *, struct arena *, const struct table *, struct scalar *where, struct row_writer **out) MUST_CHECK;
+enum status row_writer_rows(struct row_writer *, const struct batch *rows /* table's columns in order, all selected */, uint16_t *written) MUST_CHECK;
 /* After an error of row_writer_rows: position of the row it is about, -1 none; *before: no row of that batch had been written yet. */
 int         row_writer_failed_row(const struct row_writer *, bool *before);
 enum status row_writer_close(struct row_writer *) MUST_CHECK;          /* deferred checks of the statement */

@@ -379,7 +379,7 @@ static enum status not_unique(struct build *b, const struct index_entry *e)
     for (uint16_t k = 0; k < b->index->column_count; k++) {
         const struct index_column *column = &b->index->columns[k];
         struct value value;
-        text_buffer_printf(&names, "%s%s", k ? ", " : "", column->column ? b->table->columns[column->column - 1].name : column->expr_text ? column->expr_text : "");
+        describe_key_column(&names, b->arena, b->table, b->index, k);
         if (!shown || key_take(column->type, column->flags, &bytes, &length, b->arena, &value) != STATUS_OK) {
             shown = false;
             continue;

@@ -6,11 +6,12 @@ struct row_writer {
     struct run run;
     struct arena *arena;
     struct table_writer *writer;
+    struct evaluation *where;
     uint64_t *row_ids;
     struct vector *columns;
 };
 
-enum status row_writer_open(struct session *session, struct arena *arena, const struct table *table, struct row_writer **out)
+enum status row_writer_open(struct session *session, struct arena *arena, const struct table *table, struct scalar *where, struct row_writer **out)
 {
     struct row_writer *w = arena_new(arena, struct row_writer);
     struct table_writes *writes;
@@ -22,6 +23,9 @@ enum status row_writer_open(struct session *session, struct arena *arena, const 
     enum status status = bind_table_writes(session, w->arena, table, &writes);
     if (!status)
         status = table_writer_open(&w->run, w->arena, writes, &w->writer);
+    struct program *program;
+    if (!status && where && !(status = program_compile_filter(w->arena, where, &program)))
+        status = evaluation_open(program, &w->run, w->arena, &w->where);
     return status;
 }
 
@@ -31,12 +35,32 @@ static enum status write_rows(void *context, const struct batch *rows)
     return table_writer_insert(w->writer, rows, w->row_ids);
 }
 
-enum status row_writer_rows(struct row_writer *w, const struct batch *rows)
+/* The rows that WHERE keeps. */
+static enum status filter(struct row_writer *w, struct batch *rows)
+{
+    const row_pos *left;
+    uint16_t count, at = NO_ROW;
+    enum status status = evaluation_filter(w->where, rows, &left, &count, &at);
+    w->writer->failed_row = at;
+    w->writer->failed_before = true;
+    rows->selection = (row_pos *)(uintptr_t)left;
+    rows->selected_count = count;
+    rows->all_selected = left == NULL;
+    return status;
+}
+
+enum status row_writer_rows(struct row_writer *w, const struct batch *rows, uint16_t *written)
 {
     struct batch mine = *rows;
     memcpy(w->columns, rows->columns, w->writer->table->column_count * sizeof *w->columns);
     mine.columns = w->columns;           /* generated columns are put there */
-    enum status status = table_writer_complete(w->writer, &mine);
+    enum status status = w->where ? filter(w, &mine) : STATUS_OK;
+    if (status)
+        return status;
+    *written = mine.selected_count;
+    if (!mine.selected_count)
+        return session_check_interrupts();
+    status = table_writer_complete(w->writer, &mine);
     status = status ? table_writer_before_failure(w->writer, &mine, status, write_rows, w) : write_rows(w, &mine);
     return status ? status : session_check_interrupts();
 }

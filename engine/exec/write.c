@@ -128,6 +128,12 @@ static void describe_row(struct table_writer *w, const struct batch *rows, uint1
     arena_reset(w->scratch);
 }
 
+void describe_key_column(struct text_buffer *out, struct arena *arena, const struct table *table, const struct index *index, uint16_t k)
+{
+    const struct index_column *column = &index->columns[k];
+    text_buffer_printf(out, "%s%s", k ? ", " : "", column->column ? quote_identifier(arena, table->columns[column->column - 1].name) : column->expr_text ? column->expr_text : "");
+}
+
 void describe_key(struct text_buffer *out, const struct table *table, const int16_t *columns, uint16_t count, const struct vector *values, uint16_t i)
 {
     text_buffer_putc(out, '(');
@@ -312,7 +318,7 @@ static enum status duplicate(struct table_writer *w, const struct index *index, 
     for (uint16_t k = 0; k < index->column_count; k++) {
         const struct index_column *column = &index->columns[k];
         const struct vector *v = column->column ? &rows->columns[column->column - 1] : &w->index_vectors[expr++];
-        text_buffer_printf(&names, "%s%s", k ? ", " : "", column->column ? quote_identifier(w->scratch, w->table->columns[column->column - 1].name) : column->expr_text ? column->expr_text : "");
+        describe_key_column(&names, w->scratch, w->table, index, k);
         if (k)
             text_buffer_puts(&values, ", ");
         if (vector_null(v, i))
@@ -381,7 +387,11 @@ static enum status insert_sorted(struct table_writer *w, const struct batch *row
         const struct index_entry *e = &w->sorted.entries[SORT_ROW(w->sorted.words[k])];
         w->entries[k] = (struct btree_new){ .key = e->key, .length = e->length, .check = e->flags, .row_id = e->row_id };
     }
-    return btree_insert_many(&index->tree, xid, w->entries, w->sorted.count, &unique, &failed, &other);
+    enum status status = btree_insert_many(&index->tree, xid, w->entries, w->sorted.count, &unique, &failed, &other);
+    for (uint16_t n = 0; status && n < rows->selected_count; n++)
+        if (row_ids[n] == w->entries[failed].row_id)
+            w->failed_row = batch_row(rows, n);
+    return status;
 }
 
 struct own_rows { struct table_writer *w; const uint64_t *row_ids; uint16_t count; };

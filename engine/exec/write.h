@@ -73,6 +73,8 @@ enum status foreign_check(struct table_writer *) MUST_CHECK;
 void        latest_snapshot(struct run *, struct snapshot *out);
 /* A whole row of the table as a batch of one, in the arena. */
 enum status fetch_row(struct table_writer *, uint64_t row_id, struct arena *, struct batch *out, bool *found) MUST_CHECK;
+/* The kth column of an index's key, as messages name it: Key (a, "odd name", lower(b))=... */
+void        describe_key_column(struct text_buffer *, struct arena *, const struct table *, const struct index *, uint16_t k);
 /* (a, b)=(1, x) for messages. */
 void        describe_key(struct text_buffer *, const struct table *, const int16_t *columns, uint16_t count, const struct vector *values, uint16_t i);
 

@@ -1094,7 +1094,7 @@ enum status bind_expression(struct session *session, struct arena *arena, const 
     planner_open(&p, session, arena, sql);
     p.bare = true;
     struct query *q = query_new(&p, STATEMENT_SELECT, 0);
-    struct scope scope = { .query = q, .no_subqueries = true, .what = what, .clause = arena_printf(arena, "%s%s", what, strstr(what, "onstraint") || strstr(what, "xpression") ? "s" : "") };
+    struct scope scope = { .query = q, .no_subqueries = true, .what = what, .clause = arena_printf(arena, "%s%s", what, strstr(what, "onstraint") || strstr(what, "xpression") || strstr(what, "ondition") ? "s" : "") };
     if (table) {
         struct rel *r = planner_rel(&p, REL_TABLE, table->name, table->column_count, 0);
         r->table = table;
@@ -1109,7 +1109,7 @@ enum status bind_expression(struct session *session, struct arena *arena, const 
     TRY(bind_node(&p, &scope, e, &s));
     if (wanted.oid) {
         if (s->type.oid != wanted.oid && !can_coerce(s->type.oid, wanted.oid, CAST_ASSIGNMENT)) {
-            if (wanted.oid == OID_BOOL) return fail_at(&p, s->position, STATUS_DATATYPE_MISMATCH, "argument of %s must be type boolean, not type %s", strcmp(what, "check constraint") == 0 ? "CHECK" : what, type_text(&p, s->type));
+            if (wanted.oid == OID_BOOL) return fail_at(&p, s->position, STATUS_DATATYPE_MISMATCH, "argument of %s must be type boolean, not type %s", strcmp(what, "check constraint") == 0 ? "CHECK" : strstr(what, "WHERE") ? "WHERE" : what, type_text(&p, s->type));
             enum status status = fail_at(&p, s->position, STATUS_DATATYPE_MISMATCH, "%s is of type %s but expression is of type %s", what, type_text(&p, wanted), type_text(&p, s->type));
             error_hint("You will need to rewrite or cast the expression.");
             return status;

@@ -5,6 +5,8 @@
 #include "engine/types/datetime.h"
 #include "engine/types/function.h"
 #include "engine/types/numeric.h"
+#include "engine/types/number_text.h"
+#include "engine/types/utf8.h"
 
 /* What kind of bytes a type has: its input and output, order, hash and key. */
 enum type_class {
@@ -17,12 +19,7 @@ enum type_class type_class(uint32_t oid);
 static inline struct varlen varlen_of(const void *bytes, size_t length) { return (struct varlen){.bytes = bytes, .length = (uint32_t)length}; }
 
 /* text.c */
-size_t utf8_clip(const uint8_t *, size_t bytes, size_t most);     /* the most whole characters in `most` bytes */
 bool   text_is_space(char c);                                    /* PostgreSQL's isspace */
-enum status text_check_utf8(const uint8_t *, size_t) MUST_CHECK;
-size_t utf8_length(const uint8_t *, size_t bytes);               /* characters */
-size_t utf8_offset(const uint8_t *, size_t bytes, size_t characters);   /* bytes of that many characters, at most `bytes` */
-static inline unsigned utf8_width(uint8_t lead) { return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
 struct varlen bpchar_trim(struct varlen);
 /* varchar(n) and char(n): cut, padded or refused. */
 enum status text_apply_typmod(uint32_t oid, int32_t typmod, bool explicit_cast, struct arena *, struct varlen *value) MUST_CHECK;
@@ -32,16 +29,6 @@ static inline struct varlen buffer_varlen(const struct text_buffer *b) { return 
 char *varlen_string(struct arena *, struct varlen);              /* NUL-terminated */
 /* A NUL-terminated copy of text: in `room` where it fits, else in the arena. */
 const char *text_terminated(const char *, size_t, char *room, size_t room_bytes, struct arena *);
-
-/* number_text.c */
-enum status int_parse(const char *, size_t, int bits, int64_t *out) MUST_CHECK;
-enum status oid_parse(const char *, size_t, const char *type, uint64_t max, uint64_t *out) MUST_CHECK;
-enum status float8_parse(const char *, size_t, double *out) MUST_CHECK;
-enum status float4_parse(const char *, size_t, float *out) MUST_CHECK;
-enum status bool_parse(const char *, size_t, bool *out) MUST_CHECK;
-void int8_print(int64_t, struct text_buffer *);
-void float8_print(double, struct text_buffer *);
-void float4_print(float, struct text_buffer *);
 
 /* bytea.c, uuid.c */
 enum status bytea_parse(const char *, size_t, struct arena *, struct varlen *out) MUST_CHECK;

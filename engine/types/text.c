@@ -29,8 +29,8 @@ enum status text_check_utf8(const uint8_t *p, size_t length)
             good = false;
         if (!good) {
             char hex[32] = "";
-            size_t show = *p < 0x80 ? 1 : utf8_width(*p);
-            for (size_t i = 0; i < show && p + i < end && i < 4; i++)
+            size_t show = *p < 0xC0 || *p >= 0xF8 ? 1 : utf8_width(*p);         /* as long as its first byte says, whatever comes */
+            for (size_t i = 0; i < show && p + i < end; i++)
                 snprintf(hex + strlen(hex), sizeof hex - strlen(hex), "%s0x%02x", i ? " " : "", p[i]);
             return error_set(STATUS_CHARACTER_NOT_IN_REPERTOIRE, "invalid byte sequence for encoding \"UTF8\": %s", hex);
         }

@@ -34,3 +34,15 @@ for buffers in 8MB 1GB; do
     server_stop
     rm -rf "$scratch/copy$buffers"
 done
+
+# A batch of COPY ends by its bytes, too: rows of 1 MB aren't kept by the thousand.
+server_start long -c shared_buffers=8MB -c max_wal_size=256MB
+q -c "CREATE TABLE long (n int, s text)"
+peak() { awk '/^VmHWM/ { print $2 }' "/proc/$server_pid/status"; }
+before=$(peak)
+awk 'BEGIN { s = "0123456789abcdef"; while (length(s) < 1000000) s = s s; for (n = 1; n <= 100; n++) print n "\t" s }' >"$scratch/long.in"
+attempt "copy: a hundred rows of 1 MB" q -c "COPY long FROM STDIN" <"$scratch/long.in"
+grown=$((($(peak) - before) / 1024))
+same "copy: they are there" "100|1|100" "$(q -c "SELECT count(*), count(DISTINCT md5(s)), max(n) FROM long WHERE length(s) >= 1000000")"
+if [ $grown -lt 80 ]; then ok "copy: they wait in few megabytes ($grown)"; else bad "copy: they wait in $grown MB"; fi
+server_stop

@@ -511,7 +511,7 @@ static enum status add_aggregate(struct planner *p, struct scope *scope, const s
     struct query *q = owner->query;
     struct scalar *s = scalar_new(p->arena, SCALAR_AGGREGATE, item->type, e->position);
     s->aggregate = item;
-    bool is_volatile = false;
+    bool is_volatile = scalar_has_volatile(item->filter);
     for (int i = 0; i < item->arg_count; i++) is_volatile |= scalar_has_volatile(item->args[i]);
     for (int i = 0; i < q->aggregate_count && !is_volatile; i++) {
         struct scalar probe = *s;

@@ -265,6 +265,13 @@ enum status coerce_to_common(struct planner *p, struct scalar **items, uint32_t 
 }
 
 /* Makes both sides the same type and form, so that hashing and comparing them agree. *ok false: there is no such type. */
+bool equals_one(uint32_t type, uint32_t other)
+{
+    bool ints = (type == OID_INT2 || type == OID_INT4 || type == OID_INT8) && (other == OID_INT2 || other == OID_INT4 || other == OID_INT8);
+    bool floats = (type == OID_FLOAT4 || type == OID_FLOAT8) && (other == OID_FLOAT4 || other == OID_FLOAT8);
+    return type == other || ints || floats;
+}
+
 enum status equality_common(struct planner *p, struct scalar **left, struct scalar **right, bool *ok)
 {
     struct scalar *both[2] = { *left, *right };

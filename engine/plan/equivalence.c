@@ -7,7 +7,7 @@
  *
  * Only columns of items that stand in inner joins take part: below an outer join that could make it null a column is equal
  * to nothing; a semi or anti join's right side is gone above it. Constants do go into such right sides, since there a row
- * without the value joins with none. Only equalities of one type with itself: those are transitive. */
+ * without the value joins with none. Only equalities of one type with itself are transitive: two local times may be one instant. */
 #include <string.h>
 
 #include "engine/plan/joins.h"
@@ -58,7 +58,7 @@ void spread_constants(struct problem *b)
         if (c->equal && c->l->kind == SCALAR_VAR && c->r->kind == SCALAR_VAR && c->l->type.oid == c->r->type.oid) {
             struct item *l = &b->items[b->item_of[c->l->var.rel]], *r = &b->items[b->item_of[c->r->var.rel]];
             struct scalar *x = l->join == PLAN_INNER ? known_constant(l, c->l) : NULL, *y = r->join == PLAN_INNER ? known_constant(r, c->r) : NULL;
-            said = x && y && scalar_equal(x, y);
+            said = x && y && scalar_equal(x, y) && equals_one(x->type.oid, c->l->type.oid);      /* else two values may equal it */
         }
         if (!said) b->conditions.items[kept++] = *c;
     }

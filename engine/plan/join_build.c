@@ -138,6 +138,7 @@ enum status join_build(struct problem *b, struct path *path, const struct scalar
         if (lateral) slots = b->items[path->right->item].frame;
         TRY(join_build(b, path->right, &right_wanted, &right, &rl));
     }
+    if (ll.count + rl.count > UINT16_MAX) return error_set(STATUS_TOO_COMPLEX, "joins can hand on at most %d columns", UINT16_MAX);
     struct layout both = { .count = (uint16_t)(ll.count + rl.count) };
     both.items = arena_array(p->arena, struct scalar *, both.count ? both.count : 1);
     if (ll.count) memcpy(both.items, ll.items, sizeof *both.items * ll.count);

@@ -21,6 +21,8 @@
 #define DP_MAX 12
 #define TRIES_MAX 60000                  /* joins looked at: past it (a dozen relations where each connects with each) the heuristic goes on */
 
+#define CONDITIONS_MAX 2000              /* each join looked at goes over all of them: past it the heuristic alone */
+
 /* ---- how many rows ---- */
 
 static double condition_selectivity(struct problem *b, struct judged *c)
@@ -76,11 +78,10 @@ static double unique_selectivity(struct problem *b, itemset both, struct judged 
 
 static double join_selectivity(struct problem *b, itemset both, struct judged *const *on, uint32_t count)
 {
-    bool used[count + 1];
-    memset(used, 0, count + 1);
-    double sel = unique_selectivity(b, both, on, count, used);
+    memset(b->used, 0, count);
+    double sel = unique_selectivity(b, both, on, count, b->used);
     for (uint32_t k = 0; k < count; k++)
-        if (!used[k]) sel *= condition_selectivity(b, on[k]);
+        if (!b->used[k]) sel *= condition_selectivity(b, on[k]);
     return sel;
 }
 
@@ -221,7 +222,7 @@ static void try_join(struct problem *b, struct candidate *c, struct path *l, str
     if (!sides_allowed(b, &j)) return;
     bool left_only = join_left_only(j.join);
     bool lateral = r->item >= 0 && b->items[r->item].lateral;
-    struct judged *list[b->conditions.count + b->class_count + 1], *on_list[(j.special >= 0 ? b->items[j.special].on.count : 0) + 1];
+    struct judged **list = b->crossing, **on_list = b->on;
     uint32_t count = crossing(b, l->set, r->set, list);
     if (j.special >= 0) {
         struct item *item = &b->items[j.special];
@@ -252,6 +253,15 @@ static void try_join(struct problem *b, struct candidate *c, struct path *l, str
 }
 
 /* ---- orders ---- */
+
+static void make_room(struct problem *b)
+{
+    uint32_t all = b->conditions.count + b->class_count + 1, on = 1;
+    for (uint32_t i = 0; i < b->count; i++) on = b->items[i].on.count > on ? b->items[i].on.count : on;
+    b->crossing = arena_array(b->p->arena, struct judged *, all);
+    b->on = arena_array(b->p->arena, struct judged *, on);
+    b->used = arena_array(b->p->arena, bool, all > on ? all : on);
+}
 
 struct path *leaf_path(struct problem *b, int i)
 {
@@ -343,7 +353,8 @@ static struct path *order_greedy(struct problem *b)
 struct path *join_order(struct problem *b)
 {
     if (b->count == 1) return leaf_path(b, 0);
-    struct path *path = b->count <= DP_MAX ? order_exact(b) : NULL;
+    if (!b->crossing) make_room(b);
+    struct path *path = b->count <= DP_MAX && b->conditions.count <= CONDITIONS_MAX ? order_exact(b) : NULL;
     return path ? path : order_greedy(b);
 }
 

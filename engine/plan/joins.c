@@ -352,18 +352,6 @@ static struct scalar *simplified(struct planner *p, struct scalar *s)
     return s;
 }
 
-/* Can judging it fail? Comparisons, LIKE and lists of a column with constants can't. */
-static bool is_safe(const struct scalar *s)
-{
-    static const char *const safe[] = { "=", "<>", "<", "<=", ">", ">=", "~~", "!~~" };
-    if (s->kind == SCALAR_IS_NULL || s->kind == SCALAR_IS_NOT_NULL) return s->args[0]->kind == SCALAR_VAR;
-    bool known = s->kind == SCALAR_IN_LIST;
-    for (size_t i = 0; s->kind == SCALAR_CALL && s->operator && i < sizeof safe / sizeof *safe && !known; i++) known = strcmp(safe[i], s->operator->name) == 0;
-    if (s->kind == SCALAR_CALL && strchr(known ? s->operator->name : "", '~') && s->args[1]->kind != SCALAR_CONST) return false;
-    for (int i = 0; known && i < s->arg_count; i++) known = s->args[i]->kind == SCALAR_VAR || s->args[i]->kind == SCALAR_CONST;
-    return known;
-}
-
 /* What is cheap and throws away much comes first; but what can fail stays behind all that stood before it. */
 static void order_filters(struct planner *p, struct scalars *list)
 {
@@ -374,7 +362,7 @@ static void order_filters(struct planner *p, struct scalars *list)
     for (int turn = 0; turn < 2; turn++)
         for (uint32_t i = 0; i < list->count; i++) {
             struct scalar *s = list->items[i];
-            if (is_safe(s) != (turn == 0)) continue;
+            if (scalar_never_fails(s) != (turn == 0)) continue;
             scalars_add(p->arena, &sorted, s);
             if (turn) continue;
             double rank = scalar_weight(p, s) / fmax(1e-6, 1 - selectivity(p, s));
@@ -523,6 +511,7 @@ static enum status plan_full(struct planner *p, struct query *q, struct from_nod
         for (uint32_t k = 0; k < n->on.count; k++) scalar_walk(n->on.items[k], visit_gather, &g);
         TRY(plan_problem(p, q, &nodes[i], 1, NULL, &need, NULL, &sides[i], &layouts[i]));
     }
+    if (layouts[0].count + layouts[1].count > UINT16_MAX) return error_set(STATUS_TOO_COMPLEX, "joins can hand on at most %d columns", UINT16_MAX);
     struct layout both = { .count = (uint16_t)(layouts[0].count + layouts[1].count) };
     both.items = arena_array(p->arena, struct scalar *, both.count ? both.count : 1);
     if (layouts[0].count) memcpy(both.items, layouts[0].items, sizeof *both.items * layouts[0].count);

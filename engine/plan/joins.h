@@ -77,6 +77,7 @@ struct problem {
     double fraction;                     /* of the result that will be read, when there is a driver */
     uint16_t rel_span;
     uint32_t tries;                      /* joins looked at */
+    struct judged **crossing, **on; bool *used;     /* join_order.c: room for what one join judges */
 };
 
 static inline bool join_left_only(enum plan_join join) { return join == PLAN_SEMI || join == PLAN_ANTI || join == PLAN_ANTI_NULL; }

@@ -115,6 +115,7 @@ static struct scalar *as_key(struct planner *p, struct sql_type column, struct s
         error_clear();
         return NULL;
     }
+    if (dates && out->kind != SCALAR_CONST) return NULL;         /* a day past every timestamp would raise an error, where comparing with it doesn't */
     return out;
 }
 

@@ -48,6 +48,20 @@ static void plan_costs(struct plan *n, double rows, double startup, double total
 
 /* ---- resolving ---- */
 
+/* Which column of the layout an expression is; -1 none. Of volatile ones only the very same: two that look alike are two. */
+static int layout_find(const struct layout *l, const struct scalar *s)
+{
+    for (int i = 0; i < l->count; i++)
+        if (l->items[i] == s) return i;
+    int found = -1;
+    for (int i = 0; i < l->count && found < 0; i++) {
+        const struct scalar *item = l->items[i];
+        if (item->kind != s->kind) continue;
+        if (s->kind == SCALAR_VAR ? item->var.rel == s->var.rel && item->var.column == s->var.column : scalar_equal(item, s)) found = i;
+    }
+    return found >= 0 && s->kind != SCALAR_VAR && scalar_has_volatile(s) ? -1 : found;
+}
+
 struct resolving { struct planner *p; const struct layout *layout; enum status status; };
 
 static uint16_t frame_slot(struct planner *p, struct frame *f, const struct scalar *var)
@@ -118,12 +132,10 @@ static struct scalar *swap_resolve(void *context, struct scalar *s)
         c->column = s->var.column;
         return c;
     }
-    for (int i = 0; r->layout && i < r->layout->count; i++) {
-        const struct scalar *item = r->layout->items[i];
-        if (item->kind != s->kind) continue;
-        if (s->kind == SCALAR_VAR ? item->var.rel != s->var.rel || item->var.column != s->var.column : !scalar_equal(item, s)) continue;
+    int at = r->layout ? layout_find(r->layout, s) : -1;
+    if (at >= 0) {
         struct scalar *c = scalar_new(r->p->arena, SCALAR_COLUMN, s->type, s->position);
-        c->column = (uint16_t)i;
+        c->column = (uint16_t)at;
         return c;
     }
     if (s->kind == SCALAR_VAR) {
@@ -256,7 +268,7 @@ double cost_sort(struct planner *p, double rows, double width)
     return cost;
 }
 
-static struct plan *node_sort(struct planner *p, struct plan *child, struct sort_item *items, uint16_t count)
+struct plan *node_sort(struct planner *p, struct plan *child, struct sort_item *items, uint16_t count)
 {
     struct plan *n = plan_new(p, PLAN_SORT, child->column_count);
     memcpy(n->types, child->types, sizeof *n->types * n->column_count);
@@ -352,15 +364,6 @@ static void layout_add(struct planner *p, struct layout *l, struct scalar *s)
     items[l->count] = s;
     l->items = items;
     l->count++;
-}
-
-static int layout_find(const struct layout *l, const struct scalar *s)
-{
-    for (int i = 0; i < l->count; i++) {
-        const struct scalar *item = l->items[i];
-        if (item->kind == SCALAR_VAR && s->kind == SCALAR_VAR ? item->var.rel == s->var.rel && item->var.column == s->var.column : scalar_equal(item, s)) return i;
-    }
-    return -1;
 }
 
 /* Appends expressions that the layout doesn't have yet. */

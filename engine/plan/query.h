@@ -192,6 +192,11 @@ void query_map(struct arena *, struct query *, scalar_swap *, void *context);
 bool scalar_has_volatile(const struct scalar *);
 bool scalar_has_subquery(const struct scalar *);
 bool scalar_has_set_function(const struct scalar *);
+/* failing.c: no row can make it raise an error. */
+bool scalar_never_fails(const struct scalar *);
+bool aggregate_never_fails(const struct aggregate_item *);
+/* More nodes than that in the tree (what is shared counted each time)? Looks at no more of them. */
+bool scalar_is_larger(const struct scalar *, uint32_t nodes);
 /* Bits of the rel ids it mentions, nested queries included. */
 struct relset { uint64_t *bits; uint32_t words; };
 struct relset relset_new(struct planner *);
@@ -223,6 +228,8 @@ const struct function *find_function(const char *name, char kind, uint32_t *type
 enum status coerce_arguments(struct planner *, const struct function *, struct scalar **args, uint16_t count, struct sql_type *result, int position) MUST_CHECK;
 enum status type_name_resolve(struct planner *, const struct type_name *, struct sql_type *out) MUST_CHECK;
 const char *type_text(struct planner *, struct sql_type);
+/* Does a value of one type equal at most one value of the other? (Two local times may be one instant.) */
+bool equals_one(uint32_t type, uint32_t other);
 enum status equality_common(struct planner *, struct scalar **left, struct scalar **right, bool *ok) MUST_CHECK;  /* both to one type, for hashing */
 
 /* ---- analyze.c: scopes ---- */
@@ -308,6 +315,7 @@ enum status frame_adopt(struct planner *, const struct frame_slot *) MUST_CHECK;
 enum status resolve(struct planner *, const struct layout *, struct scalar *, struct scalar **out) MUST_CHECK;
 enum status resolve_all(struct planner *, const struct layout *, struct scalar **, uint32_t count, struct scalar ***out) MUST_CHECK;
 struct plan *plan_new(struct planner *, enum plan_kind, uint16_t columns);
+struct plan *node_sort(struct planner *, struct plan *child, struct sort_item *, uint16_t count);
 /* Plans a whole query; columns are its visible targets. */
 enum status plan_query(struct planner *, struct query *, double fraction, struct plan **out) MUST_CHECK;
 enum status plan_modify(struct planner *, struct query *, struct plan **out) MUST_CHECK;

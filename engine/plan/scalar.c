@@ -406,6 +406,13 @@ bool scalar_has_volatile(const struct scalar *s) { return scalar_walk(s, visit_v
 static bool visit_subquery(void *context, const struct scalar *s) { (void)context; return s->kind == SCALAR_SUBQUERY; }
 bool scalar_has_subquery(const struct scalar *s) { return scalar_walk(s, visit_subquery, NULL); }
 
+static bool visit_count(void *context, const struct scalar *s)
+{
+    (void)s;
+    return (*(uint32_t *)context)-- == 0;
+}
+bool scalar_is_larger(const struct scalar *s, uint32_t nodes) { return scalar_walk(s, visit_count, &nodes); }
+
 static bool visit_set(void *context, const struct scalar *s)
 {
     (void)context;

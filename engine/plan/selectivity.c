@@ -16,7 +16,7 @@
 #define DEFAULT_UNKNOWN 0.3333333
 #define DEFAULT_DISTINCT 200.0
 
-static double clamp(double s) { return s < 0 ? 0 : s > 1 ? 1 : s; }
+static double clamp(double s) { return s > 0 ? s < 1 ? s : 1 : 0; }       /* of what is no number: 0 */
 
 /* The column behind an expression: through relabelling, implicit casts and plain subquery columns. */
 static const struct scalar *column_behind(struct planner *p, const struct scalar *s, int depth)
@@ -349,7 +349,7 @@ static double less_constant(struct planner *p, const struct scalar *var, struct 
                 a *= unit_b;
                 b *= unit_b;
                 x *= unit;
-                part = b > a ? (x - a) / (b - a) : 0.5;
+                part = b > a && isfinite(a) && isfinite(b) ? (x - a) / (b - a) : 0.5;
             }
             hist = (low - 1 + clamp(part)) / (n - 1);
         }

@@ -255,9 +255,10 @@ static void put_column(struct show *x, const struct expr *e)
 
 /* ---------------------------------------------------------------- operators */
 
+/* parent_name: of the binary operator above; NULL: it has one operand. */
 static enum show_parent operand_parent(struct show *x, const struct expr *e, const char *parent_name, bool right)
 {
-    if (!x->pretty || e->kind != EXPR_OPERATOR || !e->op.left)
+    if (!x->pretty || !parent_name || e->kind != EXPR_OPERATOR || !e->op.left)
         return UNDER_OPERATOR;
     int own = arithmetic(e->op.name), above = arithmetic(parent_name);
     return own && above && (own > above || (own == above && !right)) ? UNDER_NOTHING : UNDER_OPERATOR;
@@ -282,7 +283,7 @@ static void put_binary(struct show *x, const char *schema, const char *name, con
         text_buffer_printf(x->out, "OPERATOR(%s.%s) ", quote_identifier(x->p->arena, schema), name);
     else
         text_buffer_printf(x->out, "%s ", name);
-    show_wanted(x, right, want_r, operand_parent(x, right, name, true));
+    show_wanted(x, right, want_r, operand_parent(x, right, left ? name : NULL, true));
 }
 
 static void put_list(struct show *x, const struct expr_list *list, uint32_t want)
@@ -424,7 +425,7 @@ static void put_any(struct show *x, const struct expr *e)
     const char *word = e->kind == EXPR_ANY ? "ANY" : "ALL";
     show_under(x, e->any.left, UNDER_OPERATOR);
     text_buffer_printf(x->out, " %s %s (", e->any.name, word);
-    if (is_string(e->any.array))
+    if (is_string(e->any.array) || is_null(e->any.array))
         show_wanted(x, e->any.array, type_array_of(typed(x, e->any.left)), UNDER_NOTHING);
     else
         show_expr(x, e->any.array);
@@ -444,20 +445,41 @@ static const struct function *function_of(struct show *x, const struct expr *e)
     return f ? f : find_function(e->function.name, FUNCTION_AGGREGATE, types, count, &ambiguous, &exists);
 }
 
+/* What a polymorphic function wants there hangs on the other arguments. */
+static uint32_t polymorphic_type(struct show *x, const struct expr *e, const struct function *f, int i)
+{
+    int count = e->function.arguments.count;
+    struct scalar **args = arena_array(x->p->arena, struct scalar *, count + 1u);
+    struct sql_type result = type_make(f->result, -1);
+    enum status status = STATUS_OK;
+    for (int k = 0; k < count && !status; k++)
+        status = bind_node(x->p, x->scope, e->function.arguments.items[k], &args[k]);
+    if (!status)
+        status = coerce_arguments(x->p, f, args, (uint16_t)count, &result, 0);
+    if (status)
+        error_clear();
+    return status ? 0 : args[i]->type.oid;
+}
+
 static void put_argument(struct show *x, const struct expr *e, const struct function *f, int i)
 {
+    const struct expr *argument = e->function.arguments.items[i];
     int at = f && f->arg_count && i >= f->arg_count ? f->arg_count - 1 : i;
-    show_wanted(x, e->function.arguments.items[i], f && f->arg_count ? f->arg_types[at] : 0, UNDER_CALL);
+    uint32_t want = f && f->arg_count ? f->arg_types[at] : 0;
+    if (want && is_polymorphic(want) && (is_string(argument) || is_null(argument)))
+        want = polymorphic_type(x, e, f, i);
+    show_wanted(x, argument, want, UNDER_CALL);
 }
 
 /* In the forms with words, casts that only types asked for aren't shown. */
-static void put_spoken(struct show *x, const struct expr *e, const struct function *f, int i)
+static void put_spoken_under(struct show *x, const struct expr *e, const struct function *f, int i, enum show_parent parent)
 {
     if (is_string(e->function.arguments.items[i]))
         put_argument(x, e, f, i);
     else
-        show_under(x, e->function.arguments.items[i], UNDER_CALL);
+        show_under(x, e->function.arguments.items[i], parent);
 }
+static void put_spoken(struct show *x, const struct expr *e, const struct function *f, int i) { put_spoken_under(x, e, f, i, UNDER_CALL); }
 
 /* EXTRACT(year FROM x) and its kin. False: a plain call. */
 static bool put_sql_syntax(struct show *x, const struct expr *e, const struct function *f)
@@ -501,9 +523,9 @@ static bool put_sql_syntax(struct show *x, const struct expr *e, const struct fu
     }
     if (!strcmp(name, "timezone") && n == 2) {
         text_buffer_putc(x->out, '(');
-        put_spoken(x, e, f, 1);
+        put_spoken_under(x, e, f, 1, UNDER_OPERATOR);
         text_buffer_puts(x->out, " AT TIME ZONE ");
-        put_spoken(x, e, f, 0);
+        put_spoken_under(x, e, f, 0, UNDER_OPERATOR);
         text_buffer_putc(x->out, ')');
         return true;
     }

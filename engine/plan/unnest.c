@@ -94,6 +94,11 @@ static bool is_plain_select(const struct query *q)
     return q->kind == STATEMENT_SELECT && q->set == SET_NONE && !q->row_count && !q->grouped && !q->window_count && !q->set_function_count && !q->limit && !q->offset && !q->lock_count;
 }
 
+/* Views over views compose their columns, each as tall as the one put into it, or twice as large. Larger ones stay where they are. */
+#define COMPOSED_MAX 2000
+/* So many relations at most are brought together in one FROM clause, where their joins are planned at once. */
+#define RELS_TOGETHER 100
+
 struct replacing { struct planner *p; uint16_t rel; struct scalar **with; };
 static struct scalar *swap_targets(void *context, struct scalar *s)
 {
@@ -140,11 +145,11 @@ static enum status pull_up(struct planner *p, struct query *q, struct from_node 
     struct query *sub = r->query;
     *vanished = false;
     TRY(rewrite_query(p, sub));
-    if (!is_plain_select(sub) || sub->distinct || sub->order_count) return STATUS_OK;
+    if (!is_plain_select(sub) || sub->distinct || sub->order_count || q->rel_count + sub->rel_count > RELS_TOGETHER) return STATUS_OK;
     bool plain_vars = true;
     for (int i = 0; i < sub->visible_count; i++) {
         const struct scalar *t = sub->targets[i];
-        if (scalar_has_volatile(t) || scalar_has_subquery(t) || t->kind == SCALAR_ROW) return STATUS_OK;
+        if (scalar_is_larger(t, COMPOSED_MAX) || scalar_has_volatile(t) || scalar_has_subquery(t) || t->kind == SCALAR_ROW) return STATUS_OK;
         if (t->kind != SCALAR_VAR || scalar_is_const(t)) plain_vars = false;
         else {
             bool own = false;
@@ -457,6 +462,7 @@ static bool mentions_own(struct planner *p, const struct query *q, const struct 
 static enum status merge_plain(struct planner *p, struct query *q, struct query *sub, enum plan_join join, struct scalars on, bool need_correlated, bool *done)
 {
     *done = false;
+    if (q->rel_count + sub->rel_count > RELS_TOGETHER) return STATUS_OK;
     struct relset defined = relset_new(p);
     defined_in(p, sub, &defined);
     for (uint32_t i = 0; i < sub->from.count; i++)
@@ -525,7 +531,7 @@ static enum status unnest_in(struct planner *p, struct query *q, struct scalar *
         if (ok) TRY(merge_plain(p, q, sub, PLAN_SEMI, on, false, done));
         if (*done) return STATUS_OK;
     }
-    if (query_is_free(p, sub)) return STATUS_OK;
+    if (query_is_free(p, sub) || q->rel_count >= RELS_TOGETHER) return STATUS_OK;
     struct rel *r = subquery_rel(p, q, sub, negated ? "NOT IN" : "ANY_subquery");
     struct scalars on = { 0 };
     for (int i = 0; i < s->arg_count; i++) {
@@ -559,17 +565,40 @@ static bool indexed_by(const struct rel *r, const struct scalar *s)
     return false;
 }
 
-/* x op (SELECT agg … WHERE inner = outer AND …): the subquery grouped by `inner`, joined on inner = outer. */
+static bool node_never_fails(const struct from_node *n)
+{
+    if (!n) return true;
+    for (uint32_t i = 0; i < n->on.count; i++)
+        if (!scalar_never_fails(n->on.items[i])) return false;
+    return node_never_fails(n->left) && node_never_fails(n->right);
+}
+
+/* Grouped, it computes groups that nobody asks for: none of them may raise an error. */
+static bool groups_never_fail(const struct query *sub)
+{
+    for (int i = 0; i < sub->rel_count; i++)
+        if (sub->rels[i]->kind != REL_TABLE) return false;
+    for (uint32_t i = 0; i < sub->from.count; i++)
+        if (!node_never_fails(sub->from.items[i])) return false;
+    for (uint32_t i = 0; i < sub->where.count; i++)
+        if (!scalar_never_fails(sub->where.items[i])) return false;
+    for (int i = 0; i < sub->aggregate_count; i++)
+        if (!aggregate_never_fails(sub->aggregates[i])) return false;
+    return true;
+}
+
+/* x op (SELECT agg … WHERE inner = outer AND …): the subquery grouped by `inner`, joined on inner = outer. What is computed of the aggregates
+ * is computed above the join, for the groups that are asked for. */
 static enum status unnest_aggregate(struct planner *p, struct query *q, struct scalar *s, struct scalar **value, bool *done)
 {
     struct query *sub = s->subquery.query;
     *done = false;
-    if (s->subquery.kind != SUBQUERY_SCALAR) return STATUS_OK;
+    if (s->subquery.kind != SUBQUERY_SCALAR || q->rel_count >= RELS_TOGETHER) return STATUS_OK;
     TRY(rewrite_query(p, sub));
     if (sub->kind != STATEMENT_SELECT || sub->set || sub->row_count || !sub->grouped || sub->group_count || sub->set_count || sub->having.count || sub->window_count || sub->set_function_count ||
         sub->limit || sub->offset || sub->distinct || sub->from.count == 0 || sub->lock_count || sub->target_count != 1)
         return STATUS_OK;
-    if (!null_over_nothing(sub, sub->targets[0])) return STATUS_OK;
+    if (!null_over_nothing(sub, sub->targets[0]) || !groups_never_fail(sub)) return STATUS_OK;
     struct relset defined = relset_new(p);
     defined_in(p, sub, &defined);
     for (uint32_t i = 0; i < sub->from.count; i++)
@@ -594,32 +623,26 @@ static enum status unnest_aggregate(struct planner *p, struct query *q, struct s
         int in = -1;
         for (int side = 0; side < 2; side++)
             if (!scalar_is_free(&own, c->args[side]) && mentions_own(p, sub, c->args[side]) && mentions_own(p, q, c->args[1 - side]) && !mentions_own(p, sub, c->args[1 - side])) in = side;
-        if (in < 0 || !type_hashable(c->args[in]->type.oid)) return STATUS_OK;
+        if (in < 0 || !type_hashable(c->args[in]->type.oid) || !equals_one(c->args[in]->type.oid, c->args[1 - in]->type.oid)) return STATUS_OK;
         for (int r = 0; r < sub->rel_count; r++)
             if (indexed_by(sub->rels[r], c->args[in])) return STATUS_OK;   /* cheap for each row as it is */
         scalars_add(p->arena, &inner, c->args[in]);
         scalars_add(p->arena, &outer, c->args[1 - in]);
     }
     if (!inner.count) return STATUS_OK;
-    /* group keys come before the aggregates: their columns move up */
+    /* group keys come before the aggregates */
     struct rel *groups = planner_rel(p, REL_MADE, "groups", (uint16_t)(inner.count + sub->aggregate_count), sub->level);
-    struct scalar **moved = arena_array(p->arena, struct scalar *, sub->aggregate_count ? sub->aggregate_count : 1);
+    struct scalar *target = sub->targets[0];
+    const struct rel *aggregates = sub->group_rel;
     for (uint32_t i = 0; i < inner.count; i++) groups->types[i] = inner.items[i]->type;
-    for (int i = 0; i < sub->aggregate_count; i++) {
-        groups->types[inner.count + (uint32_t)i] = sub->aggregates[i]->type;
-        moved[i] = scalar_var(p->arena, groups, (uint16_t)(inner.count + (uint32_t)i), 0);
-    }
-    struct replacing rep = { p, sub->group_rel->id, moved };
-    struct scalar *target = scalar_map(p->arena, sub->targets[0], swap_targets, &rep);
-    uint16_t n = (uint16_t)(inner.count + 1);
+    for (int i = 0; i < sub->aggregate_count; i++) groups->types[inner.count + (uint32_t)i] = sub->aggregates[i]->type;
+    uint16_t n = groups->column_count;
     sub->targets = arena_array(p->arena, struct scalar *, n);
     sub->names = arena_array(p->arena, const char *, n);
-    for (uint32_t i = 0; i < inner.count; i++) {
-        sub->targets[i] = scalar_var(p->arena, groups, (uint16_t)i, 0);
-        sub->names[i] = "key";
+    for (uint16_t i = 0; i < n; i++) {
+        sub->targets[i] = scalar_var(p->arena, groups, i, 0);
+        sub->names[i] = i < inner.count ? "key" : "value";
     }
-    sub->targets[inner.count] = target;
-    sub->names[inner.count] = "value";
     sub->origin_tables = NULL;
     sub->target_count = sub->visible_count = n;
     sub->order_count = 0;
@@ -643,8 +666,11 @@ static enum status unnest_aggregate(struct planner *p, struct query *q, struct s
         TRY(make_operator(p, NULL, "=", outer.items[i], scalar_var(p->arena, r, (uint16_t)i, 0), s->position, &equal));
         scalars_add(p->arena, &q->where, equal);
     }
-    *value = scalar_var(p->arena, r, (uint16_t)inner.count, s->position);
-    (*value)->type = s->type;
+    struct scalar **values = arena_array(p->arena, struct scalar *, sub->aggregate_count);
+    for (int i = 0; i < sub->aggregate_count; i++) values[i] = scalar_var(p->arena, r, (uint16_t)(inner.count + (uint32_t)i), s->position);
+    struct replacing rep = { p, aggregates->id, values };
+    *value = scalar_map(p->arena, target, swap_targets, &rep);
+    if ((*value)->type.oid != s->type.oid) *value = scalar_relabel(p->arena, *value, s->type);
     *done = true;
     return STATUS_OK;
 }
@@ -654,7 +680,7 @@ static enum status unnest_aggregate(struct planner *p, struct query *q, struct s
 static enum status scalar_as_rel(struct planner *p, struct query *q, const struct scalar *column, struct scalar *sub, struct scalar **value, bool *done)
 {
     *done = false;
-    if (sub->subquery.kind != SUBQUERY_SCALAR || column->kind != SCALAR_VAR) return STATUS_OK;
+    if (sub->subquery.kind != SUBQUERY_SCALAR || column->kind != SCALAR_VAR || q->rel_count >= RELS_TOGETHER) return STATUS_OK;
     bool indexed = false;
     for (int i = 0; i < q->rel_count && !indexed; i++) indexed = indexed_by(q->rels[i], column);
     for (uint32_t i = 0; i < q->from.count && indexed; i++) indexed = q->from.items[i]->rel || q->from.items[i]->join == PLAN_INNER;
@@ -748,7 +774,7 @@ static bool is_of_partitions(struct planner *p, const struct query *sub, const s
     collect_vars(p, s, r->id, &vars);
     for (uint32_t i = 0; i < vars.count; i++) {
         const struct scalar *t = sub->targets[vars.items[i]->var.column];
-        if (scalar_has_volatile(t) || scalar_has_subquery(t)) return false;
+        if (scalar_is_larger(t, COMPOSED_MAX) || scalar_has_volatile(t) || scalar_has_subquery(t)) return false;
         for (int w = 0; w < sub->window_spec_count; w++) {
             const struct window_spec *spec = sub->window_specs[w];
             bool key = false;
@@ -768,8 +794,10 @@ static bool can_push(struct planner *p, const struct query *sub, const struct re
         struct scalars vars = { 0 };
         collect_vars(p, s, r->id, &vars);
         for (uint32_t i = 0; i < vars.count; i++) {
-            const struct scalar *t = sub->targets[vars.items[i]->var.column];
+            uint16_t column = vars.items[i]->var.column;
+            const struct scalar *t = sub->targets[column];
             if (t->kind != SCALAR_VAR || t->var.rel != sub->set_op_rel->id) return false;
+            if (scalar_is_larger(sub->left->targets[column], COMPOSED_MAX) || scalar_is_larger(sub->right->targets[column], COMPOSED_MAX)) return false;
         }
         return true;
     }
@@ -778,14 +806,16 @@ static bool can_push(struct planner *p, const struct query *sub, const struct re
     collect_vars(p, s, r->id, &vars);
     for (uint32_t i = 0; i < vars.count; i++) {
         const struct scalar *t = sub->targets[vars.items[i]->var.column];
-        if (scalar_has_volatile(t) || scalar_has_subquery(t)) return false;
+        if (scalar_is_larger(t, COMPOSED_MAX) || scalar_has_volatile(t) || scalar_has_subquery(t)) return false;
         if (sub->grouped) {              /* group keys only */
             if (sub->set_count) return false;
             struct scalars above = { 0 };
             collect_vars(p, t, sub->group_rel->id, &above);
             if (!above.count) return false;
-            for (uint32_t k = 0; k < above.count; k++)
-                if (above.items[k]->var.column >= sub->group_count) return false;
+            for (uint32_t k = 0; k < above.count; k++) {
+                uint16_t key = above.items[k]->var.column;
+                if (key >= sub->group_count || scalar_is_larger(sub->groups[key], COMPOSED_MAX) || scalar_has_volatile(sub->groups[key])) return false;
+            }
         }
     }
     return !sub->grouped || sub->group_count;

@@ -25,6 +25,29 @@ for file in relations nodes; do
 done
 same "errors: many relations, not too many" 3000 "$(psql -X -q -At -f "$scratch/fine.sql" 2>&1)"
 
+# ---- Views over views: columns that become very tall, or twice as large with each (2 to the 40th, if they were put into each other).
+q -c "CREATE TABLE v0 AS SELECT 1::numeric AS x, 2 AS y" -c "CREATE TABLE d0 AS SELECT 1::int8 AS x"
+q -c "SELECT format('CREATE VIEW v%s AS SELECT x%s AS x, y FROM v%s', i, repeat(' + 1', 1400), i - 1) FROM generate_series(1, 25) i" >"$scratch/views.sql"
+q -c "SELECT format('CREATE VIEW d%s AS SELECT x + x AS x FROM d%s', i, i - 1) FROM generate_series(1, 40) i" >>"$scratch/views.sql"
+sed 's/$/;/' "$scratch/views.sql" | q
+for query in "SELECT x FROM v25" "SELECT x FROM v25 WHERE x > 0" "SELECT x FROM v25 WHERE y > 0 GROUP BY x HAVING x > 1" "SELECT max(x) OVER (PARTITION BY x) FROM v25 WHERE x > 0"; do
+    same "errors: tall views: $query" 35001 "$(q -c "$query" 2>&1)"
+done
+for query in "SELECT x FROM d40" "SELECT x FROM d40 WHERE x > 5" "SELECT x FROM (SELECT x FROM d40 UNION SELECT x FROM d39) u WHERE x % 2 = 0 ORDER BY 1 DESC LIMIT 1"; do
+    same "errors: views twice as large: $query" 1099511627776 "$(q -c "$query" 2>&1)"
+done
+
+# ---- More relations and conditions than are planned at once.
+q -c "CREATE TABLE r (x int, y int)" -c "INSERT INTO r VALUES (1, 2), (2, 3)"
+q -c "SELECT 'CREATE VIEW many AS SELECT t1.x, t1.y FROM r t1' || string_agg(format(' JOIN r t%s ON t%s.x = t1.x', i, i), '') FROM generate_series(2, 70) i" | q
+same "errors: two views of 70 tables" "1|2
+2|3" "$(q -c "SELECT a.x, b.y FROM many a JOIN many b ON a.x = b.x ORDER BY 1" 2>&1)"
+asked() { q -c "SELECT '$1' || string_agg(format('$2', i), '') FROM generate_series(1, $3) i" | q 2>&1; }
+same "errors: 140 times EXISTS" 2 "$(asked "SELECT count(*) FROM r WHERE true" " AND EXISTS (SELECT 1 FROM r i WHERE i.x = r.x AND i.y > -%s)" 140)"
+same "errors: 140 times NOT IN" 2 "$(asked "SELECT count(*) FROM r WHERE true" " AND x NOT IN (SELECT y + %s FROM r)" 140)"
+same "errors: 100,000 conditions on two tables" 4 "$(asked "SELECT count(*) FROM r a JOIN r b ON true" " AND a.x < b.x + %s + 1" 100000)"
+q -c "SET client_min_messages = error" -c "DROP TABLE v0, d0, r CASCADE"
+
 # ---- The first error in order; row 9000 overflows, row 14000 divides by zero.
 overflow='ERROR:  22003: integer out of range' division='ERROR:  22012: division by zero'
 cases=(

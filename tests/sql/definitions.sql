@@ -97,3 +97,12 @@ drop schema nosuch;
 set client_min_messages = error;
 drop schema public cascade;
 create schema public;
+-- what stands between words, NULL and literals of polymorphic functions, an operator with one operand
+create table shown(ts timestamptz, ids int[], names text[], a int, b int, x int);
+create view shown1 as select (ts + interval '1 day') at time zone 'UTC' as z, ts at time zone ('U' || 'TC') as y, array_append(ids, null) c, array_append(ids, '5') d, array_prepend(null, names) e,
+  x = any (null) f, x = any ('{1,2}') g, - (a * b) h, -a * b i, - (-a) j, coalesce(array_position(names, 'q'), '0') k, array_cat(ids, null) l, array_remove(ids, '3') m,
+  (case when a > b then ts end) at time zone 'UTC' as n, extract(day from ts + interval '1 day') o, array_replace(ids, null, '7') p, substring(names[1] || 'x' from 1 + a for 2) q from shown;
+select pg_get_viewdef('shown1');
+select pg_get_viewdef('shown1', true);
+drop view shown1;
+drop table shown;

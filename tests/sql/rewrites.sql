@@ -1,0 +1,66 @@
+-- What the planner may not do to a query: compute volatile expressions together, raise errors of rows that nobody asks for, lose rows.
+CREATE TABLE t (id int, name text);
+INSERT INTO t VALUES (1, 'b'), (2, 'A'), (3, 'c');
+CREATE SEQUENCE s;
+
+-- two equal volatile expressions are two
+SELECT count(*) FROM (SELECT gen_random_uuid() a, gen_random_uuid() b FROM t ORDER BY lower(name)) q WHERE a = b;
+SELECT nextval('s') <> nextval('s') AS differ FROM t ORDER BY id + 0;
+SELECT count(*) FROM (SELECT nextval('s') a, nextval('s') b FROM t ORDER BY id + 0) q WHERE a = b;
+SELECT nextval('s');
+SELECT DISTINCT nextval('s') a, nextval('s') b FROM t WHERE id = 1;
+CREATE TABLE p (a bigint, b bigint);
+INSERT INTO p SELECT nextval('s'), nextval('s') FROM t ORDER BY id * 2;
+SELECT count(*) FROM p WHERE a = b;
+SELECT DISTINCT ON (id) id, nextval('s') <> nextval('s') AS differ FROM t ORDER BY id, lower(name);
+SELECT count(DISTINCT x) FROM (SELECT unnest(ARRAY[gen_random_uuid(), gen_random_uuid()]) x FROM t ORDER BY 1) q;
+SELECT sum(nextval('s')) FILTER (WHERE nextval('s') > 0) <> sum(nextval('s')) FILTER (WHERE nextval('s') > 0) AS differ FROM t;
+
+-- a subquery's aggregate for groups that nobody asks for
+CREATE TABLE i (k int, v int, f float8, s text, n numeric(10,2));
+INSERT INTO i VALUES (1, 0, 1e308, 'x', 1.5), (1, 0, 1e308, 'y', 2.5), (2, 5, 1, '7', 3.5), (2, 2, 2, '8', 4.5);
+CREATE TABLE o (k int, x int);
+INSERT INTO o VALUES (2, 1), (2, 8), (3, 1);
+SELECT * FROM o WHERE x < (SELECT sum(10 / v) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT sum(v) FROM i WHERE i.k = o.k AND 10 / v > 1) ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT sum(v) FILTER (WHERE 10 / v > 1) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT sum(f) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT sum(s::int) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT 10 / min(v) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT max(v)::int4 - 2147483647 + 2147483647 FROM i WHERE i.k = o.k) ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT sum(n * 2) / min(v) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT sum(i.v / j.v) FROM i JOIN i j ON i.v / j.v > 0 AND i.k = j.k WHERE i.k = o.k) ORDER BY 1, 2;
+SELECT * FROM o WHERE k > 2 AND x < (SELECT sum(10 / v) FROM i WHERE i.k = o.k);
+SELECT * FROM o WHERE x < (SELECT 0.2 * avg(n) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT sum(v) FROM i WHERE i.k = o.k AND s > 'a') ORDER BY 1, 2;
+
+-- two local times that are one instant (a clock that jumps over the hour)
+SET timezone = 'Europe/Berlin';
+CREATE TABLE z (l timestamp, v int);
+INSERT INTO z VALUES ('2024-03-31 02:30', 1), ('2024-03-31 03:30', 10);
+CREATE TABLE y (at timestamptz, x int);
+INSERT INTO y VALUES ('2024-03-31 03:30', 5);
+SELECT * FROM y WHERE x < (SELECT sum(v) FROM z WHERE z.l = y.at);
+SELECT * FROM y WHERE x > (SELECT sum(v) FROM z WHERE z.l = y.at);
+RESET timezone;
+
+-- a date past every timestamp
+CREATE TABLE e (ts timestamp, d date);
+INSERT INTO e VALUES ('2024-01-01', '2024-01-01'), ('2025-01-01', '300000-01-01'), ('infinity', 'infinity');
+CREATE INDEX ON e (ts);
+ANALYZE e;
+SET enable_seqscan = off;
+SELECT ts FROM e WHERE ts < date '300000-01-01' ORDER BY 1;
+SELECT ts FROM e WHERE ts = date '2024-01-01';
+SELECT a.ts, b.d FROM e a JOIN e b ON a.ts < b.d ORDER BY 1, 2;
+SELECT ts FROM e WHERE ts IN (date '2024-01-01', date '2025-01-01') ORDER BY 1;
+RESET enable_seqscan;
+
+-- infinite bounds of a histogram
+CREATE TABLE h (f float8, d timestamp);
+INSERT INTO h SELECT CASE WHEN g = 1 THEN float8 '-infinity' WHEN g = 1000 THEN float8 'infinity' ELSE g END, CASE WHEN g = 1 THEN '-infinity' ELSE timestamp '2024-01-01' + g * interval '1 hour' END FROM generate_series(1, 1000) g;
+ANALYZE h;
+SELECT count(*) FROM h WHERE f < 500;
+SELECT count(*) FROM h WHERE d < '2024-01-11';
+DROP TABLE t, p, i, o, z, y, e, h;
+DROP SEQUENCE s;

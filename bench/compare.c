@@ -4,40 +4,29 @@
  *
  *     SYSTEM     Crabtree, PostgreSQL, SQLite or DuckDB; WHERE as the system's file says
  *     SCRIPT     compare_script.c says what it looks like. A statement with a label is timed in ROUNDS rounds, in which the systems take turns:
- *                A B A B, the next round B A B A; its heading is "label | at least | far mark": "at least" is what PostgreSQL's time over Crabtree's
- *                should be, "far mark" any other figure to stand beside it. COPY table FROM 'path' sends the file as the system likes it.
- *     -o OUT     OUT.dat gets the ratios, for gnuplot
- *     -n         a system that cannot run a statement, or answers otherwise, is left out of that line; without it, that ends the run with 1
- *     -c         figures are processor times throughout: for a machine that others use, too
+ *                A B A B, the next round B A B A; its heading is "label | at least | far mark | maps" (struct result). COPY table FROM 'path' sends the
+ *                file as the system likes it.
+ *     -o OUT     OUT.md gets the table, OUT.dat the ratios, for gnuplot
+ *     -n         a system other than Crabtree and PostgreSQL that cannot run a statement, or answers otherwise, is left out of that line; without it,
+ *                that ends the run with 1
+ *     -c         ratios are of processor times throughout: for a machine that others use, too
  *
- * Ratios are PostgreSQL's figure over Crabtree's, and DuckDB's over Crabtree's: above 1, Crabtree is the faster. The figure is the median of wall times;
- * where the processor worked for more than 1.1 of the wall time, it is the median of processor times (so workers hide nothing). */
+ * Answers are compared in each round, the check's, too. SQLite takes part in one round only where it is slow: it is beside the marks, and would take most of the time. */
 #include "bench/compare.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SYSTEMS 4
 #define ROUNDS_MOST 100
+#define SLOW_MS 3000                     /* of SQLite */
 
 static struct system systems[SYSTEMS];
 static const char *where[SYSTEMS];
 static int system_count, rounds = 5, workers = 1;
 static bool lenient, by_cpu;
-static FILE *plot;
-static double log_sum[SYSTEMS];
-static int log_count[SYSTEMS], missed, wrong;
-
-static int find(const char *name)
-{
-    for (int i = 0; i < system_count; i++)
-        if (strcmp(systems[i].name, name) == 0)
-            return i;
-    return -1;
-}
+static int wrong;
 
 static bool run(int i, const char *sql, struct answer *a, char *error, size_t bytes)
 {
@@ -66,94 +55,67 @@ static void prepare(const char *sql)
     }
 }
 
-struct line { char label[80]; double at_least, far; double wall[SYSTEMS], cpu[SYSTEMS], figure[SYSTEMS]; bool good[SYSTEMS]; };
-
-static void header(void)
+static void heading_read(const char *heading, struct result *r)
 {
-    printf("%-34s", "(milliseconds; c: by processor time)");
-    for (int i = 0; i < system_count; i++)
-        printf(" %11s %8s ", systems[i].name, "cpu");
-    if (find("PostgreSQL") > 0)
-        printf(" %8s %8s %9s", "PG/ours", "at least", "far mark");
-    if (find("DuckDB") > 0)
-        printf(" %9s", "Duck/ours");
-    putchar('\n');
+    char maps[8] = "";
+    sscanf(heading, " %79[^|]| %lf | %lf | %7s", r->label, &r->at_least, &r->far, maps);
+    r->from_maps = strcmp(maps, "maps") == 0;
+    for (size_t n = strlen(r->label); n && isspace((unsigned char)r->label[n - 1]); n--)
+        r->label[n - 1] = 0;
 }
 
-static void report(const struct line *l)
+/* The statement once, what it left behind, and clearing up; `of_all` gets both answers. False, said: it failed. */
+static bool run_once(int i, const struct statement *s, const char *label, struct answer *a, struct answer *of_all)
 {
-    int pg = find("PostgreSQL"), duck = find("DuckDB");
-    printf("%-34s", l->label);
-    for (int i = 0; i < system_count; i++)
-        if (l->good[i])
-            printf(" %11.2f %8.2f%c", l->wall[i], l->cpu[i], l->figure[i] == l->wall[i] ? ' ' : 'c');
-        else
-            printf(" %11s %8s ", "-", "-");
-    for (int i = 1; i < system_count; i++)
-        if (l->good[0] && l->good[i]) {
-            log_sum[i] += log(l->figure[i] / l->figure[0]);
-            log_count[i]++;
-        }
-    double ratio = pg > 0 && l->good[0] && l->good[pg] ? l->figure[pg] / l->figure[0] : 0;
-    if (pg > 0) {
-        char least[16] = "", far[16] = "";
-        if (l->at_least > 0)
-            snprintf(least, sizeof least, "%g%s", l->at_least, ratio < l->at_least ? " !" : "");
-        if (l->far > 0)
-            snprintf(far, sizeof far, "%g", l->far);
-        printf(" %8.2f %8s %9s", ratio, least, far);
-        missed += l->at_least > 0 && ratio < l->at_least;
-    }
-    if (duck > 0)
-        l->good[duck] ? printf(" %9.2f", l->figure[duck] / l->figure[0]) : printf(" %9s", "-");
-    putchar('\n');
-    fflush(stdout);
-    if (plot)
-        fprintf(plot, "\"%s\" %g %g %g\n", l->label, ratio, l->at_least, pg > 0 && duck > 0 && l->good[duck] ? l->figure[pg] / l->figure[duck] : NAN);
-}
-
-static void measure(const char *heading, const char *sql, const char *after)
-{
-    static struct answer answers[SYSTEMS];
-    static double wall[SYSTEMS][ROUNDS_MOST], cpu[SYSTEMS][ROUNDS_MOST];
-    struct line l = {0};
+    static struct answer more;
     char error[512] = "";
-    sscanf(heading, " %79[^|]| %lf | %lf", l.label, &l.at_least, &l.far);
-    for (size_t n = strlen(l.label); n && isspace((unsigned char)l.label[n - 1]); n--)
-        l.label[n - 1] = 0;
-    /* warm, and the same answers */
+    bool good = run(i, s->sql, a, error, sizeof error);
+    of_all->length = 0;
+    if (good)
+        answer_add(of_all, a->text, a->length);
+    if (good && s->check) {
+        good = run(i, s->check, &more, error, sizeof error);
+        answer_add(of_all, good ? more.text : "", good ? more.length : 0);
+    }
+    good = good && (!s->after || run(i, s->after, &more, error, sizeof error));
+    if (!good)
+        complain(i, label, error);
+    return good;
+}
+
+static void measure(const struct statement *s)
+{
+    static struct answer answers[SYSTEMS], a, again;
+    static double wall[SYSTEMS][ROUNDS_MOST], cpu[SYSTEMS][ROUNDS_MOST];
+    struct result r = {0};
+    size_t done[SYSTEMS] = {0};
+    heading_read(s->heading, &r);
     for (int i = 0; i < system_count; i++) {
-        l.good[i] = run(i, sql, &answers[i], error, sizeof error);
-        if (!l.good[i])
-            complain(i, l.label, error);
-        else if (after && !run(i, after, &answers[SYSTEMS - 1], error, sizeof error))
-            complain(i, l.label, error);
-        if (i && l.good[i] && l.good[0] && !after && !answers_agree(answers[0].text, answers[i].text)) {
-            complain(i, l.label, "another answer");
-            l.good[i] = false;
+        r.good[i] = run_once(i, s, r.label, &a, &answers[i]);
+        r.first[i] = a.wall_ms;
+        if (i && r.good[i] && r.good[0] && !answers_agree(answers[0].text, answers[i].text)) {
+            complain(i, r.label, "another answer");
+            r.good[i] = false;
         }
     }
     for (int round = 0; round < rounds; round++)
         for (int k = 0; k < system_count; k++) {
             int i = round % 2 ? system_count - 1 - k : k;
-            struct answer a = {0};
-            if (!l.good[i])
+            if (!r.good[i] || (round && r.first[i] > SLOW_MS && strcmp(systems[i].name, "SQLite") == 0))
                 continue;
-            l.good[i] = run(i, sql, &a, error, sizeof error);
-            wall[i][round] = a.wall_ms;
-            cpu[i][round] = a.cpu_ms;
-            if (l.good[i] && after)
-                l.good[i] = run(i, after, &a, error, sizeof error);
-            if (!l.good[i])
-                complain(i, l.label, error);
-            free(a.text);
+            r.good[i] = run_once(i, s, r.label, &a, &again);
+            wall[i][done[i]] = a.wall_ms;
+            cpu[i][done[i]++] = a.cpu_ms;
+            if (r.good[i] && !answers_agree(answers[i].text, again.text)) {
+                complain(i, r.label, "another answer than the first time");
+                r.good[i] = false;
+            }
         }
     for (int i = 0; i < system_count; i++) {
-        l.wall[i] = median(wall[i], (size_t)rounds);
-        l.cpu[i] = median(cpu[i], (size_t)rounds);
-        l.figure[i] = by_cpu || l.cpu[i] > 1.1 * l.wall[i] ? l.cpu[i] : l.wall[i];
+        r.wall[i] = median(wall[i], done[i]);
+        r.cpu[i] = median(cpu[i], done[i]);
     }
-    report(&l);
+    report_line(&r);
 }
 
 static void script(const char *path)
@@ -168,7 +130,7 @@ static void script(const char *path)
         if (!s->heading)
             prepare(s->sql);
         else if (!only || !*only || strstr(s->heading, only))
-            measure(s->heading, s->sql, s->after);
+            measure(s);
     }
     script_close(script);
 }
@@ -182,6 +144,7 @@ static int usage(void)
 int main(int argc, char **argv)
 {
     static const struct system *const known[] = {&system_crabtree, &system_postgres, &system_sqlite, &system_duckdb};
+    const char *names[SYSTEMS], *out = NULL;
     int arg = 1;
     for (; arg < argc && argv[arg][0] == '-'; arg++) {
         char option = argv[arg][1];
@@ -200,14 +163,13 @@ int main(int argc, char **argv)
             *equals = 0;
             script_value(value, equals + 1);
         } else if (option == 'o') {
-            char path[512];
-            snprintf(path, sizeof path, "%s.dat", value);
-            plot = fopen(path, "w");
+            out = value;
         } else if (option == 's' && equals && system_count < SYSTEMS) {
             *equals = 0;
             for (size_t k = 0; k < sizeof known / sizeof *known; k++)
                 if (strcmp(known[k]->name, value) == 0) {
                     systems[system_count] = *known[k];
+                    names[system_count] = known[k]->name;
                     where[system_count++] = equals + 1;
                 }
         } else
@@ -222,17 +184,11 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    header();
+    report_open(names, system_count, out, by_cpu);
     for (; arg < argc; arg++)
         script(argv[arg]);
-    for (int i = 1; i < system_count; i++)
-        if (log_count[i])
-            printf("geometric mean of %d: %s / ours %.2f\n", log_count[i], systems[i].name, exp(log_sum[i] / log_count[i]));
-    if (missed)
-        printf("%d lines stay under what they should reach (!)\n", missed);
+    report_close();
     for (int i = 0; i < system_count; i++)
         systems[i].close(&systems[i]);
-    if (plot)
-        fclose(plot);
     return wrong ? 1 : 0;
 }

@@ -8,6 +8,7 @@ SYSTEMS=${SYSTEMS:-crab pg sqlite duckdb} WORKERS=${WORKERS:-1} ROUNDS=${ROUNDS:
 for number in WORKERS ROUNDS; do
     [[ ${!number} =~ ^[1-9][0-9]{0,3}$ ]] || { echo "bench: $number=${!number} is not a number" >&2; exit 2; }
 done
+SERVERS=$SYSTEMS AUTOVACUUM=off
 . bench/servers.sh
 data=$work/data out=$BUILD/bench
 mkdir -p "$data" "$out"
@@ -24,7 +25,7 @@ duckdb_folder() { # npm installs it into a folder of the build, once
 # The systems, the folder's databases empty.
 systems() {
     on=(-s "Crabtree=host=$work/s port=6601 user=postgres dbname=postgres|$crab_pid")
-    if has pg; then on+=(-s "PostgreSQL=host=$work/s port=6602 user=postgres dbname=postgres"); fi
+    if has pg; then on+=(-s "PostgreSQL=host=$work/s port=6602 user=postgres dbname=postgres|$pg_pid"); fi
     if has sqlite; then on+=(-s "SQLite=$work/sqlite.db"); fi
     if has duckdb; then
         if duckdb_folder; then on+=(-s "DuckDB=$work/duckdb"); else echo "bench: npm's @duckdb/node-api cannot be installed here: DuckDB is left out"; fi
@@ -51,6 +52,17 @@ PLOT
     done
     echo "plots: $out/$1.svg, $out/$1.png"
 }
+settings() { # crab|pg: what it runs with, by its own word
+    local name
+    for name in shared_buffers work_mem maintenance_work_mem fsync synchronous_commit wal_level jit autovacuum max_wal_size checkpoint_timeout; do
+        echo "$name $(sql "$1" -c "SHOW $name" 2>/dev/null || echo -)"
+    done | paste -sd, | sed 's/,/, /g'
+}
 versions() {
-    echo "Crabtree $(git describe --always --dirty 2>/dev/null || echo '?'), $("$PGBIN/postgres" --version), SQLite $(sqlite3 --version 2>/dev/null | cut -d' ' -f1), $(nproc) processors; $WORKERS worker(s), shared_buffers $MEMORY, work_mem 256MB, $ROUNDS rounds${CPU:+, by processor time}"
+    echo "Crabtree $(git describe --always --dirty 2>/dev/null || echo '?'), $("$PGBIN/postgres" --version), SQLite $(sqlite3 --version 2>/dev/null | cut -d' ' -f1), DuckDB of npm $(sed -n 's/.*"version": "\(.*\)".*/\1/p' "$BUILD/bench/duckdb/node_modules/@duckdb/node-api/package.json" 2>/dev/null || echo '-')"
+    echo "$(nproc) processors ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)), $(awk '/MemTotal/ {printf "%.0f GiB", $2 / 1048576}' /proc/meminfo), $(uname -sr); $WORKERS worker(s), $ROUNDS rounds${CPU:+, by processor time}"
+    echo "Crabtree: $(settings crab)"
+    if has pg; then echo "PostgreSQL: $(settings pg), max_parallel_workers_per_gather $((WORKERS - 1)), max_parallel_maintenance_workers $(sql pg -c "SHOW max_parallel_maintenance_workers")"; fi
+    if has sqlite; then echo "SQLite: in the bench's process, WAL, synchronous NORMAL, cache 4 GB, mmap 8 GB, one thread"; fi
+    if has duckdb; then echo "DuckDB: threads $WORKERS, memory_limit 8 GB, no keys on TPC-H's tables"; fi
 }

@@ -1,7 +1,7 @@
 /* bench/compare_postgres.c - Crabtree and PostgreSQL: both speak PostgreSQL's protocol, so one client drives both.
  *
- * where: a connection string, and behind a '|' the id of the server process whose processor time is counted (Crabtree's; PostgreSQL's is asked for, since
- * each of its connections has a process of its own). With N workers PostgreSQL gets N - 1, as its leader works, too. */
+ * where: a connection string, '|', and the id of the server's process: processor time is its and its children's. With N workers PostgreSQL gets N - 1,
+ * as its leader works, too. */
 #include "bench/compare.h"
 
 #include <libpq-fe.h>
@@ -35,13 +35,16 @@ static bool pg_open(struct system *s, const char *where, int workers, char *erro
     s->state = c;
     snprintf(text, sizeof text, "%s", where);
     char *pid = strchr(text, '|');
-    if (pid)
-        *pid++ = 0;
+    if (!pid) {
+        snprintf(error, bytes, "%s: no process", where);
+        return false;
+    }
+    *pid++ = 0;
     c->pg = PQconnectdb(text);
     if (PQstatus(c->pg) != CONNECTION_OK)
         return failed(c, NULL, error, bytes);
-    c->pid = pid ? atoi(pid) : PQbackendPID(c->pg);
-    snprintf(set, sizeof set, "SET max_parallel_workers_per_gather = %d", pid ? workers : workers - 1);
+    c->pid = atoi(pid);
+    snprintf(set, sizeof set, "SET max_parallel_workers_per_gather = %d", strcmp(s->name, "PostgreSQL") == 0 ? workers - 1 : workers);
     return plain(c, set, error, bytes) && plain(c, "SET client_min_messages = warning", error, bytes);
 }
 

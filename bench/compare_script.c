@@ -2,7 +2,8 @@
  *
  * A statement ends with a ';' at the end of a line. $NAME stands for a value that was given. A line
  *     -- @ heading
- * before it makes it one that is measured; "-- @after SQL" is to be run behind each time. Other lines that begin with "--" say nothing. */
+ * before it makes it one that is measured. Behind each time "-- @check SQL" asks what it left behind, and "-- @after SQL" clears up. Other lines that begin
+ * with "--" say nothing. */
 #include "bench/compare.h"
 
 #include <ctype.h>
@@ -10,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST (1 << 16)
 static struct { const char *name, *value; } values[32];
 static int value_count;
 
-struct script { FILE *file; char *line; size_t capacity; char text[LONGEST]; struct statement statement; };
+struct script { FILE *file; char *line; size_t capacity; struct answer text; struct statement statement; };
 
 void script_value(const char *name, const char *value)
 {
@@ -26,7 +26,8 @@ void script_value(const char *name, const char *value)
 
 static char *filled(const char *sql)
 {
-    char *text = malloc(strlen(sql) + 4096), *to = text;
+    struct answer text = {0};
+    answer_add(&text, "", 0);
     while (*sql) {
         int i = 0;
         if (*sql == '$')
@@ -34,14 +35,13 @@ static char *filled(const char *sql)
                 if (strncmp(sql + 1, values[i].name, strlen(values[i].name)) == 0)
                     break;
         if (*sql != '$' || i == value_count) {
-            *to++ = *sql++;
+            answer_add(&text, sql++, 1);
             continue;
         }
-        to += sprintf(to, "%s", values[i].value);
+        answer_add(&text, values[i].value, strlen(values[i].value));
         sql += 1 + strlen(values[i].name);
     }
-    *to = 0;
-    return text;
+    return text.text;
 }
 
 struct script *script_open(const char *path)
@@ -59,6 +59,7 @@ static void statement_forget(struct statement *s)
 {
     free(s->sql);
     free(s->heading);
+    free(s->check);
     free(s->after);
     *s = (struct statement){0};
 }
@@ -66,27 +67,29 @@ static void statement_forget(struct statement *s)
 struct statement *script_next(struct script *script)
 {
     struct statement *s = &script->statement;
-    char *text = script->text;
+    struct answer *text = &script->text;
     statement_forget(s);
-    text[0] = 0;
+    text->length = 0;
     while (getline(&script->line, &script->capacity, script->file) > 0) {
         char *line = script->line;
         line[strcspn(line, "\n")] = 0;
         if (strncmp(line, "-- @after ", 10) == 0)
             s->after = filled(line + 10);
+        else if (strncmp(line, "-- @check ", 10) == 0)
+            s->check = filled(line + 10);
         else if (strncmp(line, "-- @ ", 5) == 0)
             s->heading = filled(line + 5);
         if (strncmp(line, "--", 2) == 0)
             continue;
-        size_t length = strlen(text);
-        snprintf(text + length, LONGEST - length, "%s%s", length ? "\n" : "", line);
-        length = strlen(text);
-        while (length && isspace((unsigned char)text[length - 1]))
-            text[--length] = 0;
-        if (length == 0 || text[length - 1] != ';')
+        if (text->length)
+            answer_add(text, "\n", 1);
+        answer_add(text, line, strlen(line));
+        while (text->length && isspace((unsigned char)text->text[text->length - 1]))
+            text->text[--text->length] = 0;
+        if (text->length == 0 || text->text[text->length - 1] != ';')
             continue;
-        text[length - 1] = 0;
-        s->sql = filled(text);
+        text->text[text->length - 1] = 0;
+        s->sql = filled(text->text);
         return s;
     }
     return NULL;
@@ -97,5 +100,6 @@ void script_close(struct script *script)
     statement_forget(&script->statement);
     fclose(script->file);
     free(script->line);
+    free(script->text.text);
     free(script);
 }

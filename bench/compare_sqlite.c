@@ -24,7 +24,7 @@ static bool failed(sqlite3 *db, char *error, size_t bytes)
     return false;
 }
 
-#define PATIENCE_MS 60000                /* of one query: some joins take it hours */
+#define PATIENCE_MS 20000                /* of one query: some joins take it hours */
 static double patience_ends;
 static int out_of_patience(void *context) { return (void)context, clock_ms() > patience_ends; }
 

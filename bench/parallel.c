@@ -6,7 +6,8 @@
  * joint throughput of two copies with one worker each, run at once, over that of one alone (what the machine's second processor is good for); the speed-up
  * of two workers as a part of that; the serial share s that fits best, speed-up(n) = 1 / (s + (1 - s) / n) over counts that have a processor each; and with two
  * workers, where EXPLAIN ANALYZE saw the time go: while workers scanned, while the leader merged what they brought, while workers finished it by partition,
- * while the client took rows, and the rest, the leader's own work. Answers must be the same bytes at every count. */
+ * while the client took rows, and the rest, the leader's own work. Answers must be the same bytes at every count. -o: OUT.md gets the table, OUT.dat the
+ * speed-ups, for gnuplot. */
 #include "bench/compare.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static const int counts[COUNTS] = {1, 2, 4, 8, 16};
 static struct system one, other;
 static int rounds = 5, wrong, small, small_lost, measured;
 static double log_sum[COUNTS], log_part;
-static FILE *plot;
+static FILE *plot, *table;
 
 static double timed(struct system *s, int workers, const char *sql, struct answer *a)
 {
@@ -80,15 +81,22 @@ static double serial_share(const double *speedup)
 static void phases(const char *sql)
 {
     static struct answer a;
-    char explain[1 << 15];
-    snprintf(explain, sizeof explain, "EXPLAIN (ANALYZE, TIMING OFF) %s", sql);
-    timed(&one, 2, explain, &a);
-    const char *at = a.text ? strstr(a.text, "Phases:") : NULL;
+    struct answer explain = {0};
     double scan, merge, finalise, print, rest;
-    if (at && sscanf(at, "Phases: scan=%lf merge=%lf finalise=%lf print=%lf leader=%lf", &scan, &merge, &finalise, &print, &rest) == 5)
+    answer_add(&explain, "EXPLAIN (ANALYZE, TIMING OFF) ", 30);
+    answer_add(&explain, sql, strlen(sql));
+    timed(&one, 2, explain.text, &a);
+    free(explain.text);
+    const char *at = a.text ? strstr(a.text, "Phases:") : NULL;
+    bool found = at && sscanf(at, "Phases: scan=%lf merge=%lf finalise=%lf print=%lf leader=%lf", &scan, &merge, &finalise, &print, &rest) == 5;
+    if (found)
         printf(" %8.2f %7.2f %8.2f %7.2f %7.2f\n", scan, merge, finalise, print, rest);
     else
         printf(" %s\n", " one worker only");
+    if (table && found)
+        fprintf(table, " %.2f | %.2f | %.2f | %.2f | %.2f |\n", scan, merge, finalise, print, rest);
+    else if (table)
+        fprintf(table, " | | | | |\n");
 }
 
 static void measure(const char *heading, const char *sql)
@@ -128,6 +136,9 @@ static void measure(const char *heading, const char *sql)
     }
     printf("%-28s %9.2f  %5.2f %5.2f %5.2f %5.2f  %7.2f %6.2f %6.1f%%", label, t1, speedup[1], speedup[2], speedup[3], speedup[4], ceiling, speedup[1] / ceiling,
            100 * serial_share(speedup));
+    if (table)
+        fprintf(table, "| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.1f %% |", label, t1, speedup[1], speedup[2], speedup[3], speedup[4], ceiling, speedup[1] / ceiling,
+                100 * serial_share(speedup));
     phases(sql);
     fflush(stdout);
     if (plot)
@@ -161,6 +172,32 @@ static void script(const char *path, bool load)
     script_close(script);
 }
 
+static void out_open(const char *out)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s.dat", out);
+    plot = fopen(path, "w");
+    snprintf(path, sizeof path, "%s.md", out);
+    table = fopen(path, "w");
+    if (!plot || !table) {
+        fprintf(stderr, "parallel: %s cannot be written\n", path);
+        exit(2);
+    }
+    fprintf(table, "| | 1 worker, ms | 2 | 4 | 8 | 16 | ceiling for 2 | 2 of the ceiling | serial | scan, ms | merge | finalise | print | leader |\n|");
+    for (int i = 0; i < 14; i++)
+        fprintf(table, " --- |");
+    fprintf(table, "\n");
+}
+
+static void means(FILE *to)
+{
+    fprintf(to, "Geometric mean of %d: speed-up", measured);
+    for (int i = 1; i < COUNTS; i++)
+        fprintf(to, " %.2f (%d)", exp(log_sum[i] / measured), counts[i]);
+    fprintf(to, ", of the ceiling %.2f (at least 0.9).\n", exp(log_part / measured));
+    fprintf(to, "Statements under %d ms: %d; slower than 0.9 with two workers: %d.\n", SMALL_MS, small, small_lost);
+}
+
 int main(int argc, char **argv)
 {
     int arg = 1;
@@ -175,7 +212,7 @@ int main(int argc, char **argv)
                 script_value(value, equals + 1);
             }
             break;
-        case 'o': plot = fopen(value, "w"); break;
+        case 'o': out_open(value); break;
         case 'l': script(value, true); break;
         case 's':
             one = other = system_crabtree;
@@ -194,16 +231,17 @@ int main(int argc, char **argv)
     printf("%-28s %9s  %5s %5s %5s %5s  %7s %6s %7s %8s %7s %8s %7s %7s\n", "", "1, ms", "2", "4", "8", "16", "ceiling", "2/ceil", "serial", "scan", "merge", "finalise", "print", "leader");
     for (; arg < argc; arg++)
         script(argv[arg], false);
-    if (measured) {
-        printf("geometric mean of %d: speed-up", measured);
-        for (int i = 1; i < COUNTS; i++)
-            printf(" %.2f (%d)", exp(log_sum[i] / measured), counts[i]);
-        printf(", of the ceiling %.2f (at least 0.9)\n", exp(log_part / measured));
-        printf("%d statements under %d ms; slower than 0.9 with two workers: %d\n", small, SMALL_MS, small_lost);
+    if (measured)
+        means(stdout);
+    if (measured && table) {
+        fprintf(table, "\n");
+        means(table);
     }
     one.close(&one);
     other.close(&other);
-    if (plot)
+    if (plot) {
         fclose(plot);
+        fclose(table);
+    }
     return wrong ? 1 : 0;
 }

@@ -29,11 +29,11 @@ fi
 on=(-v ROWS="$ROWS" -v DATA="$data/t.tsv" -v LAST=$((ROWS - 10)) -v HALF=$((ROWS / 2)) -s "host=$work/s port=6601 user=postgres dbname=postgres|$crab_pid")
 echo "Crabtree $(git describe --always --dirty 2>/dev/null || echo '?'), $(nproc) processors, $ROWS rows, scale $SF, shared_buffers $MEMORY, work_mem 256MB, $ROUNDS rounds"
 status=0
-"$BUILD/bench/parallel" -r "$ROUNDS" -o "$out/parallel.dat" "${on[@]}" "${load[@]}" "${scripts[@]}" || status=$?
+"$BUILD/bench/parallel" -r "$ROUNDS" -o "$out/parallel" "${on[@]}" "${load[@]}" "${scripts[@]}" || status=$?
 if [ "$(nproc)" -gt 2 ]; then
     echo "the same on two processors"
     taskset -acp 0,1 "$crab_pid" >/dev/null
-    taskset -c 0,1 "$BUILD/bench/parallel" -r "$ROUNDS" -o "$out/parallel-2.dat" "${on[@]}" "${scripts[@]}" || status=$?
+    taskset -c 0,1 "$BUILD/bench/parallel" -r "$ROUNDS" -o "$out/parallel-2" "${on[@]}" "${scripts[@]}" || status=$?
 fi
 if command -v gnuplot >/dev/null; then
     for kind in svg png; do

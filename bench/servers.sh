@@ -4,7 +4,7 @@
 #
 #     . bench/servers.sh          sets work, crab_pid, pg_pid; defines port, sql, bench, median
 #
-# SERVERS=crab: without PostgreSQL.
+# SERVERS=crab: without PostgreSQL. WORKERS (1): PostgreSQL's parallel maintenance gets one less. AUTOVACUUM (on) is for both.
 #
 # kernel.sched_autogroup_enabled would give a server of processes a share of the processor a backend and a server of threads one share
 # in all: where we may, it is switched off, and put back at the end.
@@ -45,7 +45,7 @@ server_start() { # crab|pg
         return
     fi
     : >"$work/crab.log"
-    "$BUILD/crabtree" -D "$work/crab" -p 6601 -k "$work/s" -c shared_buffers=$MEMORY -c work_mem=256MB -c max_wal_size=4GB -c checkpoint_timeout=1h >"$work/crab.log" 2>&1 &
+    "$BUILD/crabtree" -D "$work/crab" -p 6601 -k "$work/s" -c shared_buffers=$MEMORY -c work_mem=256MB -c max_wal_size=4GB -c checkpoint_timeout=1h -c autovacuum=${AUTOVACUUM:-on} >"$work/crab.log" 2>&1 &
     crab_pid=$!
     for _ in $(seq 300); do grep -q ready "$work/crab.log" && return; sleep 0.1; done
     cat "$work/crab.log"
@@ -65,10 +65,11 @@ listen_addresses = ''
 shared_buffers = $MEMORY
 work_mem = 256MB
 maintenance_work_mem = 256MB
-max_parallel_maintenance_workers = 0
+max_parallel_maintenance_workers = $((${WORKERS:-1} - 1))
 max_wal_size = 4GB
 checkpoint_timeout = 1h
 jit = off
+autovacuum = ${AUTOVACUUM:-on}
 CONF
     server_start pg
 fi

@@ -406,6 +406,7 @@ static enum status table_load(const struct catalog_access *look, struct generati
     table->kind = (enum relation_kind)v[CLASS_relkind].c;
     table->owner = v[CLASS_relowner].oid;
     table->row_estimate = v[CLASS_reltuples].f4;
+    table->visible_pages = v[CLASS_relallvisible].i4;
     char **options;
     table->option_count = texts_read(&v[CLASS_reloptions], load.arena, &options);
     table->options = (const char *const *)options;
@@ -783,9 +784,13 @@ enum status catalog_store_statistics(struct session *session, const struct table
     bool found;
     enum status status = catalog_get(&access, CATALOG_CLASS, BY_OID, &key, 1, &row, &found);
     bool moved = columns != NULL;
+    uint32_t visible = 0;
+    if (!status)
+        status = heap_all_visible(&table->heap, &visible);
     if (!status && found) {
         struct value *values = arena_copy(scratch, row.values, sizeof(struct value) * CLASS_COLUMNS);
-        moved = moved || values[CLASS_reltuples].f4 != (float)rows;
+        moved = moved || values[CLASS_reltuples].f4 != (float)rows || values[CLASS_relallvisible].i4 != (int32_t)visible;
+        values[CLASS_relallvisible] = value_i4((int32_t)visible);
         values[CLASS_reltuples] = value_f4((float)rows);
         values[CLASS_relpages] = value_i4((int32_t)pages);
         if (moved)

@@ -74,6 +74,7 @@ struct table {
     uint16_t referenced_by_count; struct foreign_key *referenced_by;
     uint32_t primary_key;                /* oid of the index, 0 none */
     double   row_estimate;               /* from the last VACUUM / ANALYZE; -1 unknown */
+    double   visible_pages;              /* in the visibility map then */
     const char *view_text; struct select *view;         /* RELATION_VIEW */
     const struct virtual_table *virtual_table;          /* pg_catalog / information_schema views served from memory */
     const char *const *options; uint16_t option_count;  /* "fillfactor=100" */

@@ -6,8 +6,14 @@
  * the row and compared with the entry's (another entry leads to the row under its new key); and since two entries of one key
  * may lead to one version, the ids handed out under the present key are remembered.
  *
+ * *Index only*: where all that is wanted stands in the index's key, an entry whose row lies on a page that the visibility map calls
+ * visible to everybody is the row: no page of the table is touched. The map is asked under the leaf's latch (judge_entries), for
+ * after it vacuum could take a dead row's entry away, free the row and mark its page, and a copy of the entry would be taken
+ * for a row. Other entries' rows are fetched (`Heap Fetches`).
+ *
  * Batches begin small and grow, so that LIMIT 1 fetches little. No pin is held between rows. */
 #include "engine/exec/index_range.h"
+#include "engine/exec/index_only.h"
 #include "base/hash.h"
 
 #define FIRST_BATCH   2
@@ -22,6 +28,7 @@ struct index_node {
     uint16_t *heap_to;
     uint16_t *key_columns;               /* table columns of the index */
     bool plain;                          /* no expressions in the index */
+    struct index_reader reader;          /* index only */
     bool single;                         /* all columns of a unique index are given: one row at most */
 };
 
@@ -42,6 +49,7 @@ struct index_local {
     struct text_buffer last_key;
     struct id_set seen;
     uint64_t first_id;                   /* the first one, before a set is worth it */
+    uint8_t *visible; uint32_t visible_capacity;      /* index only: by entry of the step at hand, is its page visible to everybody? */
     bool have_key, found_one;
 };
 
@@ -80,6 +88,8 @@ static enum status index_open(struct exec_node *op)
             n->key_columns[k] = (uint16_t)(index->columns[k].column - 1);
     }
     n->single = index->unique && plan->bound.equal_count == index->column_count;
+    if (plan->index_only)
+        index_reader_open(&n->reader, plan, arena);
     return status;
 }
 
@@ -262,6 +272,36 @@ static enum status take_entry(struct index_local *l, uint64_t row_id, const uint
     return l->count == l->wanted ? emit(l) : STATUS_OK;
 }
 
+/* Index only, and the entry is the row. */
+static enum status take_visible(struct index_local *l, const uint8_t *key, uint32_t length)
+{
+    struct index_node *n = (struct index_node *)l->local.op;
+    enum status status = index_reader_row(&n->reader, key, length, l->columns, l->count, l->bytes);
+    if (status)
+        return status;
+    l->count++;
+    l->found_one = true;
+    return l->count == l->wanted ? emit(l) : STATUS_OK;
+}
+
+static enum status judge_entries(void *context, const struct btree_entries *entries)
+{
+    struct index_local *l = context;
+    if (entries->count > l->visible_capacity) {
+        l->visible_capacity = entries->count < 512 ? 512 : entries->count;
+        l->visible = arena_alloc(l->arena, l->visible_capacity);
+    }
+    return heap_map_visible(&l->local.op->plan->table->heap, entries->row_ids, entries->count, l->visible);
+}
+
+/* Entry i of a step. */
+static enum status take(struct index_local *l, uint32_t i, uint64_t row_id, const uint8_t *key, uint32_t length)
+{
+    if (l->local.op->plan->index_only && l->visible[i])
+        return take_visible(l, key, length);
+    return take_entry(l, row_id, key, length);
+}
+
 static enum status range_read(struct index_local *l)
 {
     struct exec_node *op = l->local.op;
@@ -272,6 +312,8 @@ static enum status range_read(struct index_local *l)
     if (status)
         return status;
     bool single = ((struct index_node *)op)->single;
+    if (op->plan->index_only)
+        btree_scan_judge(scan, (struct btree_judge){ judge_entries, l });
     l->have_key = false;
     l->found_one = false;
     while (!status && !(single && l->found_one)) {
@@ -280,7 +322,7 @@ static enum status range_read(struct index_local *l)
         if (status || entries.count == 0)
             break;
         for (uint32_t i = 0; i < entries.count && !status && !(single && l->found_one); i++)
-            status = take_entry(l, entries.row_ids[i], entries.keys[i], entries.key_lengths[i]);
+            status = take(l, i, entries.row_ids[i], entries.keys[i], entries.key_lengths[i]);
     }
     btree_scan_close(scan);
     return status;
@@ -293,7 +335,9 @@ static enum status point_read(struct index_local *l)
     uint32_t count;
     const uint8_t *key = (const uint8_t *)l->range.prefix.bytes;
     uint32_t length = (uint32_t)l->range.prefix.length;
-    enum status status = btree_lookup(&l->local.op->plan->index->tree, key, length, row_ids, POINT_ENTRIES, &count);
+    const struct plan *plan = l->local.op->plan;
+    const struct btree_judge judge = { judge_entries, l };
+    enum status status = btree_lookup_judged(&plan->index->tree, key, length, row_ids, POINT_ENTRIES, &count, plan->index_only ? &judge : NULL);
     if (status)
         return status;
     if (count == BTREE_SCAN_IT) {
@@ -303,7 +347,7 @@ static enum status point_read(struct index_local *l)
     l->have_key = false;
     l->found_one = false;
     for (uint32_t i = 0; i < count && !status && !l->found_one; i++)
-        status = take_entry(l, row_ids[i], key, length);
+        status = take(l, i, row_ids[i], key, length);
     return status;
 }
 
@@ -326,6 +370,7 @@ static enum status index_source(struct local *local)
     const struct plan *plan = local->op->plan;
     const struct index_bound *b = &plan->bound;
     arena_reset(l->arena);
+    l->visible_capacity = 0;
     l->wanted = n->single ? 1 : FIRST_BATCH;
     l->count = 0;
     l->batches = 0;

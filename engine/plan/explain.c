@@ -322,7 +322,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     case PLAN_BITMAP_SCAN: label(x, level, top, arena_printf(x->arena, "%sBitmap Heap Scan on %s", n->workers_planned ? "Parallel " : "", relation(x, n))); break;
     case PLAN_VIRTUAL_SCAN: label(x, level, top, arena_printf(x->arena, "Seq Scan on %s", relation(x, n))); break;
     case PLAN_INDEX_SCAN:
-        label(x, level, top, arena_printf(x->arena, "Index Scan %susing %s on %s", n->backward ? "Backward " : "", quote_identifier(x->arena, n->index->name), relation(x, n)));
+        label(x, level, top, arena_printf(x->arena, "Index %sScan %susing %s on %s", n->index_only ? "Only " : "", n->backward ? "Backward " : "", quote_identifier(x->arena, n->index->name), relation(x, n)));
         break;
     case PLAN_FUNCTION_SCAN: {
         const char *alias = n->alias && strcmp(n->alias, n->set_function->name) != 0 ? arena_printf(x->arena, " %s", quote_identifier(x->arena, n->alias)) : "";
@@ -390,6 +390,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         removed(x, level, filters[i], "Rows Removed by Filter");
     }
     const struct node_counters *c = x->options->analyze ? explain_counters(x, inner) : NULL;
+    if (c && c->loops && n->kind == PLAN_INDEX_SCAN && n->index_only) detail_number(x, level, "Heap Fetches", (double)c->heap_fetches, "");
     if (c && c->loops && n->kind == PLAN_SORT) sort_method(x, level, c, c->spilled_bytes ? "external merge" : "quicksort");
     if (c && c->loops && n->kind == PLAN_AGGREGATE && n->group_count && c->memory_bytes) sizes(x, level, c, 0);
     if (c && c->loops && c->pages_skipped) detail_number(x, level, "Pages Skipped", (double)c->pages_skipped, "");

@@ -161,8 +161,8 @@ static void json_kind(struct explaining *x, struct json *j, const struct shown *
         type = type[0] == 'H' ? "Hash Join" : "Nested Loop";
     }
     if (strcmp(type, "Insert") == 0 || strcmp(type, "Update") == 0 || strcmp(type, "Delete") == 0) { operation = type; type = "ModifyTable"; }
-    bool backward = strcmp(type, "Index Scan Backward") == 0;
-    if (backward) type = "Index Scan";
+    bool backward = strcmp(type, "Index Scan Backward") == 0 || strcmp(type, "Index Only Scan Backward") == 0, by_index = strncmp(type, "Index ", 6) == 0;
+    if (backward) type = type[6] == 'S' ? "Index Scan" : "Index Only Scan";
     const char *command = NULL;
     if (strncmp(type, "HashSetOp ", 10) == 0) { command = type + 10; type = "SetOp"; strategy = "Hashed"; }
     json_text(j, "Node Type", type);
@@ -175,12 +175,12 @@ static void json_kind(struct explaining *x, struct json *j, const struct shown *
     if (join) json_text(j, "Join Type", join);
     const struct plan *scan = n;
     while (scan && (scan->kind == PLAN_PROJECT || scan->kind == PLAN_FILTER)) scan = scan->left;
-    if (scan && scan->kind == PLAN_INDEX_SCAN && strcmp(type, "Index Scan") == 0) {
+    if (scan && scan->kind == PLAN_INDEX_SCAN && by_index) {
         json_text(j, "Scan Direction", backward ? "Backward" : "Forward");
         json_text(j, "Index Name", scan->index->name);
     }
     if (strcmp(type, "Bitmap Index Scan") == 0) json_text(j, "Index Name", strstr(item->key, " on ") + 4);
-    bool reads = strcmp(type, "Seq Scan") == 0 || strcmp(type, "Index Scan") == 0 || strcmp(type, "Bitmap Heap Scan") == 0 || operation;
+    bool reads = strcmp(type, "Seq Scan") == 0 || by_index || strcmp(type, "Bitmap Heap Scan") == 0 || operation;
     if (scan && scan->table && reads) {
         json_text(j, "Relation Name", scan->table->name);
         if (x->options->verbose) json_text(j, "Schema", scan->table->schema_name);

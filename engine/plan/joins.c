@@ -377,6 +377,38 @@ static void order_filters(struct planner *p, struct scalars *list)
     *list = sorted;
 }
 
+/* ---- which columns of the tables are needed, by whom: for index-only scans ---- */
+
+struct needing { const struct problem *b; uint8_t by; };
+static bool visit_needed(void *context, const struct scalar *s)
+{
+    const struct needing *n = context;
+    if (s->kind != SCALAR_VAR || s->var.rel >= n->b->rel_span || n->b->item_of[s->var.rel] < 0) return false;
+    struct rel *r = n->b->p->rels[s->var.rel];
+    if (r->needed) r->needed[s->var.column < r->column_count ? s->var.column : r->column_count] |= n->by;
+    return false;
+}
+
+static void note_needed(struct problem *b, const struct scalars *wanted, const struct scalars *late)
+{
+    struct needing above = { b, NEED_ABOVE }, join = { b, NEED_JOIN };
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->items[i].rel && b->items[i].rel->kind == REL_TABLE) b->items[i].rel->needed = arena_zero(b->p->arena, b->items[i].rel->column_count + 1u);
+    for (uint32_t i = 0; i < wanted->count; i++) scalar_walk(wanted->items[i], visit_needed, &above);
+    for (uint32_t i = 0; i < late->count; i++) scalar_walk(late->items[i], visit_needed, &above);
+    for (uint32_t i = 0; i < b->conditions.count; i++) scalar_walk(b->conditions.items[i].s, visit_needed, &join);
+    for (uint32_t i = 0; i < b->class_count; i++)
+        for (uint32_t k = 0; k < b->classes[i].count; k++) scalar_walk(b->classes[i].members[k].s, visit_needed, &join);
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct item *item = &b->items[i];
+        for (uint32_t k = 0; k < item->on.count; k++) scalar_walk(item->on.items[k].s, visit_needed, &join);
+        for (uint32_t k = 0; item->frame && k < item->frame->count; k++) {       /* LATERAL */
+            struct scalar var = { .kind = SCALAR_VAR, .var = { .rel = item->frame->slots[k].rel, .column = item->frame->slots[k].column } };
+            visit_needed(&above, &var);
+        }
+    }
+}
+
 /* A subquery that hangs on no row is run once: what compares with it is as cheap as any condition. */
 static bool visit_dear(void *context, const struct scalar *s)
 {
@@ -432,6 +464,7 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
         TRY(leaf_plan(&b, &b.items[i]));
         order_filters(p, &b.items[i].filters);
     }
+    note_needed(&b, wanted, &late);
     bool single = b.count == 1;
     for (uint32_t i = 0; i < b.count; i++) leaf_cost(&b, &b.items[i], single ? wish : NULL);
     for (uint32_t i = 0; i < b.count; i++) {     /* whoever needs a special item needs what that needs */

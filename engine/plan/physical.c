@@ -316,6 +316,24 @@ static double cost_entries(struct planner *p, const struct rel *r, const struct 
     return io * page_part(p, leaves) + rows * g->cpu_index_tuple_cost;
 }
 
+/* Does the index alone give all that is needed? By its plain columns, whose keys give back the very values. loops: what the joins' conditions
+ * need the bounds say. A guess where the joins decide later; access_plan looks again. */
+static bool index_covers(struct planner *p, const struct rel *r, const struct index *ix, const struct access *a, double loops)
+{
+    struct scalars rest = { 0 };
+    if (!p->settings->enable_indexonlyscan || !r->needed || r->needed[r->column_count]) return false;
+    for (uint32_t i = 0; i < a->rest.count; i++) collect_vars(p, a->rest.items[i], r->id, &rest);
+    for (uint16_t c = 0; c < r->column_count; c++) {
+        bool need = r->needed[c] & (loops > 0 ? NEED_ABOVE : NEED_ABOVE | NEED_JOIN), has = false;
+        for (uint32_t i = 0; i < rest.count && !need; i++) need = rest.items[i]->var.column == c;
+        for (int k = 0; need && k < ix->column_count && !has; k++) has = ix->columns[k].column == c + 1 && key_exact(ix->columns[k].type);
+        if (need && !has) return false;
+    }
+    for (uint32_t i = 0; i < rest.count; i++)
+        if (rest.items[i]->var.column >= r->column_count) return false;
+    return true;
+}
+
 static void cost_index(struct planner *p, struct rel *r, const struct index *ix, struct access *a, double loops, bool unique_hit)
 {
     const struct settings *g = p->settings;
@@ -329,16 +347,22 @@ static void cost_index(struct planner *p, struct rel *r, const struct index *ix,
         const struct column_statistics *st = r->table->columns[ix->columns[0].column - 1].statistics;
         if (st) correlation = st->correlation * (ix->column_count > 1 ? 0.75 : 1);
     }
+    double table_pages = r->pages, fetched = 1;          /* index only: of pages that not everybody sees */
+    if (a->index_only) {
+        fetched = 1 - fmin(1, r->table->visible_pages / fmax(1, r->pages));
+        table_pages = ceil(r->pages * fetched);
+    }
     double max_pages = loops > 1 ? pages_fetched(p, rows * loops, r->pages) / loops : pages_fetched(p, rows, r->pages);
+    max_pages *= fetched;
     double max_io = max_pages * g->random_page_cost;
-    double min_pages = ceil(rows / tuples * r->pages);
-    double min_io = loops > 1 ? pages_fetched(p, min_pages * loops, r->pages) / loops * g->random_page_cost : g->random_page_cost + fmax(0, min_pages - 1) * g->seq_page_cost;
+    double min_pages = ceil(rows / tuples * table_pages);
+    double min_io = loops > 1 ? pages_fetched(p, min_pages * loops, r->pages) / loops * g->random_page_cost : min_pages > 0 ? g->random_page_cost + fmax(0, min_pages - 1) * g->seq_page_cost : 0;
     if (min_io > max_io) min_io = max_io;
     double io = (max_io + correlation * correlation * (min_io - max_io)) * page_part(p, r->pages);
     a->rows = unique_hit && a->rest.count == 0 ? 1 : fmax(1, rint(rows * selectivity_all(p, &a->rest) / (a->prefix ? fmax(a->prefix_selectivity, 1e-9) : 1)));
     if (a->rows > rows) a->rows = rows;
     a->startup = descent + (g->enable_indexscan ? 0 : 1e10);
-    a->total = a->startup + entries + io + rows * (g->cpu_tuple_cost * 4 + g->cpu_operator_cost * scalars_weight(p, &a->rest) * COST_OPERATOR);
+    a->total = a->startup + entries + io + rows * (g->cpu_tuple_cost * (4 * fetched + COST_FROM_KEY * (1 - fetched)) + g->cpu_operator_cost * scalars_weight(p, &a->rest) * COST_OPERATOR);
 }
 
 /* Does reading the index forward (or backward) give the wished order? */
@@ -535,6 +559,7 @@ void access_best(struct planner *p, struct rel *r, const struct scalars *conditi
         if (wish && wish->count == 0) a.ordered = bounded;
         else if (wish && !a.any_array) a.ordered = gives_order(r, ix, a.equal.count, wish, &a.backward);
         if (!bounded && !a.ordered) continue;
+        a.index_only = index_covers(p, r, ix, &a, loops);
         bool point = ix->unique && a.equal.count == ix->column_count;
         cost_index(p, r, ix, &a, loops, point);
         double cost = wished_cost(p, &a, wish, width);
@@ -600,6 +625,12 @@ enum status access_plan(struct planner *p, struct rel *r, const struct access *a
     else if (a->index) {
         n->index = a->index;
         n->backward = a->backward;
+        n->index_only = a->index_only;
+        for (uint32_t i = 0; i < list.count && n->index_only; i++) {
+            bool has = false;
+            for (int k = 0; k < a->index->column_count; k++) has |= a->index->columns[k].column == list.items[i]->var.column + 1 && key_exact(a->index->columns[k].type);
+            n->index_only = has;
+        }
         TRY(bound_plan(p, a, &n->bound));
     }
     TRY(resolve(p, layout, a->rest.count ? scalar_and(p->arena, a->rest.items, a->rest.count) : NULL, &n->filter));

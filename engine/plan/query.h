@@ -24,6 +24,7 @@ struct query;
 struct planner;
 
 enum rel_kind { REL_TABLE, REL_VIRTUAL, REL_SUBQUERY, REL_FUNCTION, REL_CTE, REL_MADE };
+enum column_need { NEED_ABOVE = 1, NEED_JOIN = 2 };   /* by what stands above the FROM clause; by its joins' conditions */
 struct rel {
     uint16_t id;
     enum rel_kind kind;
@@ -38,7 +39,7 @@ struct rel {
     const struct function *function; struct scalar **args; uint16_t arg_count; bool ordinality;   /* FUNCTION */
     bool lateral;
     uint32_t origin;                     /* oid of the table for RowDescription; 0 */
-    uint8_t *needed;                     /* planner: by column, +1 for the row id */
+    uint8_t *needed;                     /* planner: by column, and one for the row id: enum column_need; NULL: not known */
     double rows, pages;                  /* planner: of a TABLE, before conditions */
     bool sized;
 };
@@ -336,6 +337,7 @@ struct access {                          /* one way to read a relation */
     struct scalars equal;                /* by column */
     struct scalar *low, *high, *any_array; bool low_inclusive, high_inclusive, null_test;
     bool backward, ordered;              /* satisfies the wish */
+    bool index_only;                     /* the index has all that is needed of the relation */
     bool prefix; double prefix_selectivity;   /* low and high come from LIKE 'abc%', which stays in rest */
     struct bitmap_way *bitmap;           /* instead of index: row ids of several, then the rows in table order; all conditions are in rest */
     struct scalars used, rest;           /* conditions that the bounds say whole; the others */

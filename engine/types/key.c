@@ -234,6 +234,20 @@ void key_successor(struct text_buffer *key)
         key->bytes[key->length] = 0;
 }
 
+bool key_exact(struct sql_type type)
+{
+    switch (type_class(type.oid)) {
+    case CLASS_BOOL: case CLASS_INT2: case CLASS_INT4: case CLASS_INT8: case CLASS_OID:
+    case CLASS_DATE: case CLASS_TIME: case CLASS_TIMESTAMP: case CLASS_TIMESTAMPTZ:
+    case CLASS_UUID: case CLASS_TEXT: case CLASS_NAME: case CLASS_BYTEA:
+        return true;
+    case CLASS_NUMERIC:
+        return type.width != WIDTH_VARLEN;                    /* the scale is the column's */
+    default:
+        return false;
+    }
+}
+
 static enum status cut_short(void) { return error_set(STATUS_INDEX_CORRUPT, "index key is cut short"); }
 
 /* The exponent and digits as an integer of `scale`; only for forms whose scale is known. */

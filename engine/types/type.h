@@ -161,6 +161,7 @@ void     key_append(struct sql_type, unsigned flags, const struct vector *, size
 void     key_append_null(unsigned flags, struct text_buffer *out);
 void     key_successor(struct text_buffer *key);          /* smallest byte string that sorts after every string with this prefix; length 0 = none */
 /* Takes one column's bytes off a key; for index-only reading and messages. Not every type can (text with its end marker can). */
+bool     key_exact(struct sql_type);                      /* what key_take gives back is the very value, to the byte: not so for -0, an interval of 30 days, a numeric's zeros */
 enum status key_take(struct sql_type, unsigned flags, const uint8_t **bytes, size_t *length, struct arena *, struct value *out) MUST_CHECK;
 
 #endif

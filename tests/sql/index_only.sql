@@ -1,0 +1,97 @@
+-- Index-only scans: plans, values to the byte, and rows beside all that changes them.
+set enable_seqscan = off;
+set enable_bitmapscan = off;
+set max_parallel_workers_per_gather = 0;
+create table io (a int primary key, b bigint, c text, d date, n numeric(10,2), f float8, g bool, m numeric, i timestamptz, j uuid, k varchar(10), h char(6), filler text);
+insert into io select g, case when g % 11 > 0 then g % 97 - 40 end, case when g % 13 > 0 then 'text ' || g % 50 end, date '2020-01-01' + g % 400 - 100,
+       case when g % 7 > 0 then (g % 300) / 100.0 - 1 end, case when g % 2 = 0 then '-0'::float8 else g / 3.0 end, g % 3 = 0, (g % 10)::numeric / 4, timestamptz '2020-01-01 00:00+00' + g % 60 * interval '1 hour',
+       ('00000000-0000-0000-0000-' || lpad((g % 77)::text, 12, '0'))::uuid, 'v' || g % 31, 'h' || g % 9, repeat('x', 20)
+  from generate_series(1, 1000) g;
+update io set c = '' where a = 500;
+update io set b = 9223372036854775807 where a = 501;
+update io set b = -9223372036854775808 where a = 502;
+update io set d = 'infinity' where a = 503;
+update io set i = '-infinity' where a = 504;
+create index io_b on io (b, c);
+create index io_d on io (d desc nulls last, a);
+create index io_n on io (n, g);
+create index io_f on io (f);
+create index io_m on io (m);
+create index io_c on io (c desc, k);
+create index io_i on io (i, j);
+create index io_h on io (h);
+vacuum analyze io;
+-- plans
+explain (costs off) select a from io where a between 10 and 20;
+explain (costs off) select count(*) from io where a > 990;
+explain (costs off) select b, c from io where b = '3';
+explain (costs off) select b, filler from io where b = '3';
+explain (costs off) select b from io where b = '3' and filler = 'x';
+explain (costs off) select a from io order by a desc limit 3;
+explain (costs off) select ctid, a from io where a = 3;
+explain (costs off) select a from io where a = 3 for update;
+set enable_indexonlyscan = off;
+explain (costs off) select a from io where a between 10 and 20;
+reset enable_indexonlyscan;
+-- a key that does not give back the very value is not read for it
+select f from io where f between -1 and 1 order by f, a limit 3;
+select distinct m::text from io where m between 0 and 1 order by 1;
+select h || '|' from io where h = 'h3' limit 2;
+-- values
+select a from io where a between 10 and 15;
+select b, c from io where b in (3, -7) and c is not null order by b, c limit 8;
+select b, count(*), count(c) from io where b < -38 group by b order by b;
+select b, c from io where b > 1000;
+select b, c from io where b < -1000;
+select c, k from io where c >= 'text 48' order by c desc, k limit 6;
+select c, count(k) from io where c < 'a' group by c;
+select d, a from io where d > '2021-01-25' order by d, a;
+select d, a from io where d = 'infinity';
+select n, g from io where n between -0.99 and -0.97 order by n, g limit 8;
+select count(*), count(n), sum(n), count(g) from io where n is null or n >= -1;
+select i at time zone 'utc', j from io where i < '2020-01-01 02:00+00' order by i, j limit 5;
+select count(*) from io where a > 500;
+select min(a), max(a) from io where a > 17;
+select count(*) from (values (3), (4), (2000)) v (x) join io on io.a = v.x;
+select x from (values (3), (4), (2000)) v (x) where not exists (select from io where io.a = v.x);
+-- what changes the rows
+create table small (a int primary key, b int, c text);
+insert into small select g, g * 10, 'row ' || g from generate_series(1, 20) g;
+create index small_b on small (b);
+vacuum analyze small;
+explain (analyze, costs off, timing off, summary off) select a from small where a > 5;
+begin;
+update small set c = 'changed' where a = 7;
+explain (analyze, costs off, timing off, summary off) select b from small where b > 50;
+delete from small where a = 8;
+select a from small where a between 6 and 10;
+insert into small values (21, 65, 'new');
+select b from small where b between 60 and 90;
+savepoint s;
+update small set b = b + 1 where a = 9;
+select b from small where b between 60 and 100;
+rollback to s;
+select b from small where b between 60 and 100;
+rollback;
+select a from small where a between 6 and 10;
+vacuum small;
+explain (analyze, costs off, timing off, summary off) select a from small where a > 5;
+delete from small where a % 2 = 0;
+select a from small where a > 5;
+vacuum small;
+select a from small where a > 5;
+insert into small select g, g * 10, 'again' from generate_series(2, 20, 2) g;
+select a from small where a between 5 and 9;
+update small set b = 1000 - b;
+vacuum analyze small;
+select b from small where b > 930;
+explain (analyze, costs off, timing off, summary off) select b from small where b > 930;
+alter table small add d int default 5;
+select a from small where a < 4;
+select relallvisible from pg_class where relname = 'small';
+truncate small;
+select a from small where a > 0;
+select relallvisible from pg_class where relname = 'small';
+insert into small values (1, 2, 'three');
+select b from small where b > 0;
+drop table small, io;

@@ -18,6 +18,7 @@
 #include <math.h>
 #include "engine/exec/aggregate_private.h"
 #include "engine/exec/gather.h"
+#include "engine/exec/inner_run.h"
 
 /* From so many groups on, and so few rows a group, dealing out the rows is less work than a table of all groups in each worker. */
 #ifndef DEAL_GROUPS
@@ -91,7 +92,10 @@ static enum status call_open(struct aggregate_node *n, struct call *c, const str
         status = program_compile_filter(arena, item->filter, &c->filter);
         if (!status)
             status = program_compile(arena, item->args, item->arg_count, &c->args);
-        n->op.serial |= program_serial(c->filter) || program_serial(c->args);
+        if (!status) {
+            inner_program(&n->op, c->filter);
+            inner_program(&n->op, c->args);
+        }
     } else {
         for (uint32_t k = 0; k < item->arg_count; k++)
             exprs[n->output_count++] = item->args[k];

@@ -6,7 +6,7 @@
  *
  * The result: rows that are made while a page is pinned are copied and sent after the pin is gone, since a client may
  * take its time. */
-#include "engine/exec/operator.h"
+#include "engine/exec/inner_run.h"
 #include "engine/exec/program_private.h"
 #include "engine/exec/spill.h"
 
@@ -162,9 +162,9 @@ enum status push_rows(struct local *local, const struct rows *rows, uint64_t *gr
 
 enum status run_check(struct worker *worker)
 {
-    if (worker->number && atomic_load_explicit(worker->stop, memory_order_relaxed))
+    if (worker->stop && atomic_load_explicit(worker->stop, memory_order_relaxed))
         return STATUS_STOP;
-    if (worker->number && !worker->leads)
+    if (worker->stop && !worker->leads)
         return STATUS_OK;
     enum status status = session_check_interrupts();
     if (status && worker->leads)
@@ -188,16 +188,17 @@ static struct program **kept_slot(struct exec_node *op, uint16_t number)
 enum status node_program(struct exec_node *op, uint16_t number, struct scalar *const *exprs, uint16_t count, struct program **out)
 {
     struct program **slot = kept_slot(op, number);
-    if (slot && *slot) {
+    enum status status = STATUS_OK;
+    if (slot && *slot)
         *out = *slot;
-        return STATUS_OK;
-    }
-    enum status status = program_compile(slot ? op->run->program_arena : op->run->arena, exprs, count, out);
-    if (!status && slot)
+    else
+        status = program_compile(slot ? op->run->program_arena : op->run->arena, exprs, count, out);
+    if (status)
+        return status;
+    if (slot)
         *slot = *out;
-    if (program_serial(*out))
-        op->serial = true;
-    return status;
+    inner_program(op, *out);
+    return STATUS_OK;
 }
 
 enum status node_filter(struct exec_node *op, uint16_t number, struct scalar *filter, struct program **out)
@@ -206,16 +207,17 @@ enum status node_filter(struct exec_node *op, uint16_t number, struct scalar *fi
     if (!filter)
         return STATUS_OK;
     struct program **slot = kept_slot(op, number);
-    if (slot && *slot) {
+    enum status status = STATUS_OK;
+    if (slot && *slot)
         *out = *slot;
-        op->serial |= program_serial(*out);
-        return STATUS_OK;
-    }
-    enum status status = program_compile_filter(slot ? op->run->program_arena : op->run->arena, filter, out);
-    if (!status && slot)
+    else
+        status = program_compile_filter(slot ? op->run->program_arena : op->run->arena, filter, out);
+    if (status)
+        return status;
+    if (slot)
         *slot = *out;
-    op->serial |= program_serial(*out);
-    return status;
+    inner_program(op, *out);
+    return STATUS_OK;
 }
 
 enum status run_scalar(struct run *run, const struct scalar *scalar, struct value *out)
@@ -474,6 +476,7 @@ enum status exec_run(struct exec_request *request)
     request->rows_affected = request->plan->root->kind == PLAN_MODIFY ? run.changed : result.rows;
     if (run.counters)
         run.counters->run_us = now_us() - from;
+    inner_runs_close(&run);
     spill_close_all(&run);
     worker_arenas_close(&run);
     arena_close(arena);

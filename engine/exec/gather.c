@@ -34,6 +34,7 @@
 #include "base/mutant.h"
 #include "base/step.h"
 #include "engine/exec/gather.h"
+#include "engine/exec/inner_run.h"
 
 #ifndef WINDOW
 #define WINDOW 64                        /* grains; a multiple of 4 */
@@ -93,6 +94,7 @@ struct exchange {
     uint64_t send_at_us;                 /* the leader's: when to send the others; 0: they are sent */
     const struct sink_class *sink_class; struct exec_node *sink_op;
     bool whole_pieces;                   /* nothing of a morsel is given away */
+    bool inner;                          /* an operator of it runs plans for its rows */
     struct box *boxes;
 };
 
@@ -320,7 +322,7 @@ static enum status hand_make(struct hand *hand)
     struct arena *arena = hand->worker.arena;
     hand->locals = arena_array(arena, struct local *, x->depth);
     hand->rows_before = arena_array(arena, uint64_t, x->depth);
-    enum status status = STATUS_OK;
+    enum status status = x->inner ? inner_run_open(&hand->worker) : STATUS_OK;
     struct local *next;
     if (x->sink_class) {
         status = sink_make(x->sink_op, x->sink_class, &hand->worker, &next);
@@ -451,9 +453,11 @@ static void exchange_open(struct exchange *x, struct exec_node *top, uint16_t wo
     x->top = top;
     x->failed_grain = UINT64_MAX;
     x->wanted = UINT64_MAX;
+    x->inner = x->sink_op && x->sink_op->inner;
     for (struct exec_node *op = top;; op = op->left) {
         x->depth++;
         x->source = op;
+        x->inner |= op->inner;
         if (op->class == &seq_scan_class)
             break;
     }
@@ -478,20 +482,33 @@ static void exchange_close(struct exchange *x)
     exchange_give(x);
 }
 
+/* What the operator's subqueries answer to any row. *failed: not that, and maybe no row asks. */
+static enum status answers(struct exec_node *op, bool *failed)
+{
+    enum status status = op->inner ? inner_answers(op) : STATUS_OK;
+    if (!status || status_sqlstate(status)[0] != '2')
+        return status;
+    error_clear();
+    *failed = true;
+    return STATUS_OK;
+}
+
 /* Build sides and the bitmap of a scan are read before the workers start. *alone: a build side outgrew its memory, and the leader has
- * to go on alone; or one of them is empty, and nothing is to be read. */
+ * to go on alone; or one of them is empty, and nothing is to be read; or an answer failed. */
 static enum status pipeline_prepare(struct exec_node *top, bool *alone)
 {
     enum status status = STATUS_OK;
-    bool nothing = false;
+    bool nothing = false, failed = false;
     for (struct exec_node *op = top; !status && !nothing; op = op->left) {
         if (op->class->prepare)
             status = op->class->prepare(op);
         nothing = op->nothing;
+        if (!status && !nothing)
+            status = answers(op, &failed);
         if (op->class == &seq_scan_class)
             break;
     }
-    *alone = !status && (nothing || pipeline_workers(top) < 2);
+    *alone = !status && (nothing || failed || pipeline_workers(top) < 2);
     return status;
 }
 
@@ -802,6 +819,8 @@ static enum status sink_run(struct exec_node *child, struct exec_node *op, const
     bool alone;
     uint64_t from = now_us();
     enum status status = pipeline_prepare(child, &alone);
+    if (!status && !alone)
+        status = answers(op, &alone);
     if (status || alone)
         return status ? status : pipeline_run_serial(child, op, class);
     struct exchange *x = exchange_take();

@@ -1,11 +1,12 @@
 /* engine/exec/nested_loop.c - joins by running the right side for each left row.
  *
  * The left row's values go into outer slots, which the right side reads as if they were parameters: an index scan
- * there probes with them. A right side that reads no outer slot is run once and kept.
+ * there probes with them. A right side that reads no outer slot is run once and kept, by the leader alone. Workers have outer slots
+ * and a right side each (inner_run.h).
  *
  * Joined batches are the right side's own vectors next to constants from the left row, uncopied. Since right sides
  * are mostly small, what passes is gathered into full batches before it goes on; big ones go on directly. */
-#include "engine/exec/operator.h"
+#include "engine/exec/inner_run.h"
 
 #define DIRECT 256                       /* so many rows at once aren't worth copying */
 
@@ -24,6 +25,7 @@ struct loop_local;
 struct inner_local { struct local local; struct loop_local *loop; };
 struct loop_local {
     struct local local;
+    struct exec_node *right;
     struct inner_local inner;
     struct evaluation *outer, *filter;
     struct vector *outer_vectors, *joined, *out;
@@ -55,7 +57,8 @@ static enum status loop_open(struct exec_node *op)
             n->outputs[i] = i;
     }
     n->keep_right = !plan_reads_outer(op->run, plan->right) && !plan_is_volatile(plan->right);
-    op->fans_out = true;
+    op->fans_out = op->inner = true;
+    op->serial |= n->keep_right || !plan_runs_inside(plan->right);
     n->one_match = plan->join == PLAN_SEMI || plan->join == PLAN_ANTI || plan->join == PLAN_ANTI_NULL;
     if ((plan->join == PLAN_RIGHT || plan->join == PLAN_FULL) && !n->keep_right)
         return error_set(STATUS_FEATURE_NOT_SUPPORTED, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
@@ -76,7 +79,10 @@ static enum status loop_local(struct local *local)
     l->inner = (struct inner_local){ .local = { .op = local->op, .worker = local->worker, .next = local, .take = inner_take }, .loop = l };
     l->pending_arena = arena_open(arena, "joined rows");
     rows_open(&l->pending, l->pending_arena, plan->types, plan->column_count);
+    l->right = n->op.right;
     enum status status = evaluation_open(n->outer, local->worker->run, arena, &l->outer);
+    if (!status && local->worker->number)
+        status = node_make(local->worker->run, plan->right, &l->right);
     if (!status && n->filter)
         status = evaluation_open(n->filter, local->worker->run, arena, &l->filter);
     return status;
@@ -145,7 +151,7 @@ static enum status inner_take(struct local *local, const struct batch *batch)
         joined.selection = (row_pos *)left;
         joined.all_selected = left == NULL;
         if (n->op.counters)
-            n->op.counters->filtered += batch->selected_count - joined.selected_count;
+            atomic_fetch_add_explicit(&n->op.counters->filtered, batch->selected_count - joined.selected_count, memory_order_relaxed);
     }
     if (joined.selected_count == 0)
         return STATUS_OK;
@@ -206,7 +212,7 @@ static enum status run_right(struct loop_local *l)
         return status;
     }
     run->nesting++;
-    status = node_run(n->op.right, &l->inner.local);
+    status = node_run(l->right, &l->inner.local);
     run->nesting--;
     return status;
 }
@@ -269,12 +275,12 @@ static enum status loop_take(struct local *local, const struct batch *batch)
         status = run_right(l);
         if (status == STATUS_STOP && (l->enough || !l->stopped))
             status = STATUS_OK;
+        if (!status)
+            status = run_check(local->worker);
         if (!status) {
             if (join == PLAN_SEMI ? l->matched : (join == PLAN_LEFT || join == PLAN_FULL || join == PLAN_ANTI || join == PLAN_ANTI_NULL) && !l->matched)
                 status = left_alone(l);
         }
-        if (!status)
-            status = run_check(local->worker);
         if (status)
             return status;
     }
@@ -320,4 +326,4 @@ static enum status loop_flush(struct local *local)
 }
 
 const struct node_class nested_loop_class = { .name = "nested loop", .node_bytes = sizeof(struct loop_node), .local_bytes = sizeof(struct loop_local), .open = loop_open,
-                                              .local = loop_local, .rewind = loop_rewind, .take = loop_take, .flush = loop_flush };
+                                              .local = loop_local, .rewind = loop_rewind, .take = loop_take, .flush = loop_flush, .parallel = true };

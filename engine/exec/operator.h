@@ -79,6 +79,8 @@ struct run {
     struct kept_arena { struct kept_arena *next; struct arena *arena; } *worker_arenas;   /* workers' memory that sinks live in; closed at the end */
     int      nesting;                    /* > 0: inside a nested loop's right side or a subquery: no workers there */
     int64_t  work_mem;
+    struct run_answer { struct run_answer *next; const struct scalar *scalar; struct value value; } *answers;   /* of subqueries that hang on no row; read-only while workers run */
+    struct run *inner_runs, *next_inner; /* workers' own (inner_run.h); under spill_latch */
     struct result *result;               /* where the rows go; keeps copies while pins are held */
     uint64_t changed;                    /* rows inserted, updated, deleted */
     const struct settings *settings;
@@ -113,7 +115,9 @@ struct exec_node {
     struct run *run;
     struct exec_node *left, *right;
     struct local *leader_local;          /* made at the first serial run, used again */
-    bool serial;                         /* holds subqueries or the like: only the leader may run it */
+    bool serial;                         /* only the leader may run it */
+    bool inner;                          /* rows run plans in it (subqueries, a nested loop's right side): each worker does that in a run of its own (inner_run.h) */
+    struct program **inner_programs; uint16_t inner_count;
     bool late;                           /* its flush hands on rows: in a parallel pipeline the leader calls it when all workers are home */
     bool fans_out;                       /* a batch may become any number of rows; known when it is prepared */
     bool nothing;                        /* it is prepared, and its input can't give a row: the input isn't run, and only its flush is left */

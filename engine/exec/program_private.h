@@ -80,6 +80,8 @@ struct evaluation {
 enum status subquery_open(struct run *, const struct scalar *, struct subquery **out) MUST_CHECK;
 /* For one row: outer values and ANY's operands from the registers at position i. */
 enum status subquery_value(struct subquery *, struct evaluation *, const struct step *, uint16_t i, struct value *out) MUST_CHECK;
+/* The value of one that hangs on no row, by the leader; it lives as long as the run. */
+enum status subquery_answer(struct run *, const struct scalar *, struct value *out) MUST_CHECK;
 bool        subquery_constant(const struct subquery *);      /* the same for every row */
 
 #endif

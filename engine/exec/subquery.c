@@ -2,10 +2,11 @@
  *
  * One without outer values (and nothing volatile inside) is run once, at the first row that asks, and its answer kept: a
  * value, or for ANY/ALL its rows. Others are run for each row, with the outer slots set from it. A value that
- * hangs on the outer values alone is remembered by them, so that many rows with few different values run it few times. */
+ * hangs on the outer values alone is remembered by them, so that many rows with few different values run it few times. Workers do
+ * all that in runs of their own (inner_run.c). */
 #include "base/plant.h"
 #include "base/hash.h"
-#include "engine/exec/operator.h"
+#include "engine/exec/inner_run.h"
 #include "engine/exec/program_private.h"
 #include "engine/exec/row_table.h"
 #include "engine/types/array.h"
@@ -37,6 +38,12 @@ enum status subquery_open(struct run *run, const struct scalar *scalar, struct s
     bool is_volatile = plan_is_volatile(scalar->subquery.plan);
     q->once = !is_volatile && !plan_reads_outer(run, scalar->subquery.plan);
     bool any = scalar->subquery.kind == SUBQUERY_ANY || scalar->subquery.kind == SUBQUERY_ALL;
+    const struct value *answer = q->once && !any ? inner_answer(run, scalar) : NULL;
+    if (answer) {
+        q->kept = *answer;
+        q->ready = true;
+        return STATUS_OK;
+    }
     q->memo = !q->once && !is_volatile && !any && scalar->subquery.outer_count > 0 && scalar->subquery.outer_count <= 8;
     q->arena = arena_open(run->arena, "subquery");
     if (q->memo) {
@@ -124,9 +131,11 @@ static enum status run_value(struct subquery *q, struct arena *arena, struct val
     struct value_receiver r = { .q = q, .arena = arena, .value = { .null = true } };
     enum subquery_kind kind = q->scalar->subquery.kind;
     r.receiver.take = kind == SUBQUERY_SCALAR ? take_scalar : kind == SUBQUERY_EXISTS ? take_exists : take_array;
-    q->run->nesting++;
+    q->run->nesting += !q->once;
     enum status status = node_drain(q->op, &r.receiver);
-    q->run->nesting--;
+    q->run->nesting -= !q->once;
+    if (!status)
+        status = run_check(&q->run->leader);     /* in a worker that was told to stop, this is no answer */
     if (status)
         return status;
     if (kind == SUBQUERY_EXISTS)
@@ -135,6 +144,13 @@ static enum status run_value(struct subquery *q, struct arena *arena, struct val
         r.value = (struct value){ .v = array_of(type_element_of(q->scalar->type.oid), r.items, (uint32_t)r.count, arena) };
     *out = r.value;
     return STATUS_OK;
+}
+
+enum status subquery_answer(struct run *run, const struct scalar *scalar, struct value *out)
+{
+    struct subquery *q;
+    enum status status = subquery_open(run, scalar, &q);
+    return status ? status : run_value(q, q->arena, out);
 }
 
 /* ---- ANY, ALL ---- */
@@ -231,6 +247,8 @@ static enum status any_value(struct subquery *q, struct evaluation *e, const str
         q->run->nesting++;
         status = node_drain(q->op, &r.receiver);
         q->run->nesting--;
+        if (!status)
+            status = run_check(&q->run->leader);
     }
     arena_close(r.arena);
     bool all = q->scalar->subquery.kind == SUBQUERY_ALL;

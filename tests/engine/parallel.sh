@@ -89,6 +89,37 @@ for workers in 1 2 8; do
     same "parallel: LIMIT met before the error, $workers workers" "1 2 3 4 5" "$(echo $(psql -X -q -At -c "$settings SET max_parallel_workers_per_gather = $workers" -c "SELECT id FROM big WHERE 1 / (id - $((rows / 2))) >= -1 LIMIT 5" 2>&1))"
 done
 
+# What runs for each row: the right side of a nested loop, subqueries that hang on the row, and those that hang on none.
+q -c "CREATE INDEX big_id ON big (id)" -c "CREATE TABLE tenth AS SELECT * FROM big WHERE id <= $((rows / 10)) AND (m < 4 OR id % 100 = 0)" -c "CREATE INDEX tenth_k ON tenth (k)" -c "ANALYZE tenth"
+loops="SET enable_hashjoin = off; SET enable_mergejoin = off;"
+inner=(
+    "SELECT count(*), sum(b.f), sum(s.f) FROM tenth s JOIN big b ON b.id = s.id * 7 WHERE s.m = 3" "SELECT s.id, b.f FROM tenth s LEFT JOIN big b ON b.id = s.id * 20 AND b.m < 4 WHERE s.k = 77"
+    "SELECT sum(s.f), count(*) FROM tenth s WHERE NOT EXISTS (SELECT 1 FROM big b WHERE b.id = s.id * 11 AND b.m <> s.m) AND s.m = 1" "SELECT s.id, s.f FROM tenth s WHERE EXISTS (SELECT 1 FROM big b WHERE b.id = s.id + 3 AND b.k < s.k) ORDER BY s.f, s.id LIMIT 30"
+    "SELECT s.m, sum(b.f), string_agg(b.t, ',') FILTER (WHERE s.id % 997 = 0) FROM tenth s JOIN tenth b ON b.k = s.k AND b.id < s.id - $((rows * 9 / 100)) GROUP BY s.m"
+    "SELECT s.id, (SELECT sum(b.f) FROM tenth b WHERE b.k = s.k + 0 AND b.m = s.m) FROM tenth s WHERE s.id % 211 = 0" "SELECT sum((SELECT b.f FROM big b WHERE b.id = s.id * 3)) FROM tenth s WHERE s.m = 5"
+    "SELECT count(*), sum(f) FROM tenth WHERE n > (SELECT avg(n) FROM big WHERE m = 2)" "SELECT m, sum(f) FROM tenth s WHERE f > (SELECT avg(f) + (SELECT min(id) FROM big) FROM tenth b WHERE b.k = s.k + 0) GROUP BY m"
+    "SELECT count(*) FILTER (WHERE k > (SELECT avg(k) FROM big)), sum(f) FILTER (WHERE EXISTS (SELECT 1 FROM big b WHERE b.id = s.id * 2 AND b.m = 1)) FROM tenth s"
+    "SELECT id FROM tenth s WHERE m < 3 AND k > ALL (SELECT b.m + s.m FROM tenth b WHERE b.k = s.id % 5) LIMIT 200 OFFSET 3000" "SELECT id FROM tenth WHERE k IN (SELECT m * 3 FROM dim JOIN small USING (k)) AND id % 97 = 0"
+    "SELECT count(*) FROM tenth s, LATERAL (SELECT b.id FROM tenth b WHERE b.k = s.k ORDER BY b.f DESC, b.id LIMIT 2) l WHERE s.id % 101 = 0 AND l.id > 5000"
+    "SELECT s.id FROM tenth s WHERE 1 / (SELECT b.id - $((rows * 6 / 100)) FROM big b WHERE b.id = s.id) < 2 AND s.id > $((rows * 6 / 100 - 1000))" "SELECT s.id FROM tenth s WHERE s.id > $((rows * 6 / 100 - 10)) AND 1 / (SELECT b.id - $((rows * 6 / 100)) FROM big b WHERE b.id = s.id) < 2 LIMIT 3"
+    "SELECT count(*) FROM tenth WHERE k < 0 AND f > (SELECT 1 / (min(id) - 1) FROM big)" "SELECT count(*) FROM tenth WHERE k < 5 AND f > (SELECT 1 / (min(id) - 1) FROM big)" "SELECT count(*) FROM tenth WHERE id = (SELECT id FROM small WHERE id < 3)")
+{ for query in "${inner[@]}"; do printf '\\echo -- %s\n%s;\n' "$query" "$query"; done; } >"$scratch/inner.sql"
+inside() { psql -X -q -A -t -c "$settings SET max_parallel_workers_per_gather = $1; $2" -f "$scratch/inner.sql" 2>&1 | sed 's/^psql:[^ ]* //'; }
+inside 1 "$loops" >"$scratch/n1"
+inside 1 "" >"$scratch/n2"
+same "parallel: plans for rows: all were asked, three fail" "${#inner[@]} 3" "$(grep -c '^-- SELECT' "$scratch/n1") $(grep -c ERROR "$scratch/n1")"
+for run in 2 3 4 8 16; do
+    how=$loops of=n1
+    [ $((run % 2)) = 0 ] || how='' of=n2
+    same "parallel: ${#inner[@]} queries that run plans for rows, the same bytes with $run workers as with 1${how:+, loops only}" "$(md5sum <"$scratch/$of")" "$(inside $run "$how" | tee "$scratch/n" | md5sum)"
+    cmp -s "$scratch/$of" "$scratch/n" || diff "$scratch/$of" "$scratch/n" | head -n 8 | sed 's/^/        | /'
+done
+for n in 0 3 5 6 7 9; do
+    plan 2 "${inner[n]}" >"$scratch/plan"
+    [ $n = 0 ] && psql -X -q -At -c "$settings $loops SET max_parallel_workers_per_gather = 2" -c "EXPLAIN (ANALYZE) ${inner[n]}" >"$scratch/plan"
+    same "parallel: two workers run plans for rows, query $n" 2 "$(sed -n 's/.*Workers Launched: //p' "$scratch/plan" | head -n 1)"
+done
+
 # For the eye: what a second worker brings.
 time_of() {
     local best= took i

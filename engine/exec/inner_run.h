@@ -1,0 +1,23 @@
+/* engine/exec/inner_run.h - what workers need to run plans for their rows: nested loops, subqueries. */
+#ifndef ENGINE_EXEC_INNER_RUN_H
+#define ENGINE_EXEC_INNER_RUN_H
+
+#include "engine/exec/operator.h"
+
+/* May such a plan run in a worker? */
+bool plan_runs_inside(const struct plan *);
+bool scalar_runs_inside(const struct scalar *);
+/* When a node is opened: the node has that program. Marks it `inner` or `serial` if there are subqueries in it. NULL is allowed. */
+void inner_program(struct exec_node *, struct program *);
+
+/* By the leader, before workers start on a pipeline with that node: the answers of its subqueries that hang on no row. */
+enum status inner_answers(struct exec_node *) MUST_CHECK;
+/* NULL: it isn't worked out. */
+const struct value *inner_answer(const struct run *, const struct scalar *subquery);
+
+/* The worker (by itself; it has its arena) gets a run of its own. */
+enum status inner_run_open(struct worker *) MUST_CHECK;
+/* When all workers are home: temporary files go, counts are added to the run's. */
+void inner_runs_close(struct run *);
+
+#endif

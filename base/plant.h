@@ -20,11 +20,14 @@
     X(UNMATCHED_LOST,       "engine/exec/hash_probe.c",          "RIGHT JOIN leaves out unmatched rows of the build side") \
     X(LIMIT_OFF_BY_ONE,     "engine/exec/stream.c",              "LIMIT counts one row too few of each batch but the last") \
     X(FILTER_IGNORED,       "engine/exec/aggregate_group.c",     "FILTER is ignored when it leaves few rows of a batch") \
+    X(FOLDED_IN_TURN,       "engine/exec/fold_tree.c",           "a worker folds float states one after another, not along the tree") \
     X(DISTINCT_TWICE,       "engine/exec/aggregate_distinct.c",  "DISTINCT aggregates count some values each time they come") \
     X(SPILLED_NULLS,        "engine/exec/aggregate_spill.c",     "groups whose first key is null are lost when they are spilled") \
+    X(BOUND_WITHOUT_REST,   "engine/exec/top_n.c",               "top-n leaves out rows whose first columns are the bound's") \
     X(PEERS_CUT,            "engine/exec/window.c",              "a frame of peers ends before the last of more than two") \
     X(SUBQUERY_KEPT,        "engine/exec/subquery.c",            "a correlated subquery answers what it answered for the row before") \
     X(LAST_PAGE_LOST,       "engine/exec/seq_scan.c",            "the last page of a table is left out when workers share the scan") \
+    X(ZONES_STALE,          "storage/heap_change.c",             "what is known of a page's values stays when a row of it goes") \
     X(DUPLICATES_LOST,      "engine/plan/planner.c",             "UNION ALL of three parts and more loses duplicates") \
     X(HAVING_BELOW,         "engine/plan/planner.c",             "HAVING without GROUP BY filters the rows below the aggregate") \
     X(NOT_IN_AS_ANTI,       "engine/plan/unnest.c",              "NOT IN (SELECT ...) forgets the nulls") \

@@ -15,6 +15,7 @@
  *    A page with room is pruned too where the row's chain was long to read: a row that is changed all the time would
  *    else be found behind all of its versions that still have room.
  * 4. Row locks of others are copied to the new version under the page's latch. */
+#include "base/plant.h"
 #include "storage/heap_private.h"
 #include "storage/zone.h"
 
@@ -115,7 +116,8 @@ static void end_version(struct mtr *mtr, const struct heap *heap, uint8_t *page,
     if (pax_states(page)[slot] != state)
         mtr_write(mtr, page, head->states + (uint32_t)slot, &state, 1);
     if (head->flags & PAX_ALL_VISIBLE) {
-        zone_clear(heap, page_header(page)->page);
+        if (!PLANT(ZONES_STALE))
+            zone_clear(heap, page_header(page)->page);
         visibility_clear(mtr, heap, page_header(page)->page);
         pax_write_counts(mtr, page, head->slot_count, head->var_start, head->unfilled, (uint16_t)(head->flags & ~PAX_ALL_VISIBLE));
     }

@@ -63,8 +63,6 @@ for steps in deadlock timeouts_and_cancel; do
     $SETARCH "$BUILD/tests/server/session_client" tests/server/sessions/$steps.steps >"$scratch/steps.out" 2>&1
     verdict $? "tsan: sessions: $steps"
 done
-timeout --foreground 400 $SETARCH "$BUILD/tests/oracle/oracle" N=240 SEED=3 CHECKS=all >"$scratch/oracle.out" 2>&1
-verdict $? "tsan: random statements: $(tail -n 1 "$scratch/oracle.out")"
 timeout --foreground 300 $SETARCH "$BUILD/tests/server/mixed_client" 5 40 3 turn >"$scratch/out" 2>"$scratch/err" || tail -n 20 "$scratch/err"
 if grep -q ': fine$' "$scratch/out"; then ok "tsan: $(tail -n 1 "$scratch/out")"; else bad "tsan: mixed SQL"; fi
 server_stop
@@ -75,5 +73,20 @@ attempt "tsan: stopped sessions" env SERVER="$SERVER" tests/server/step.sh
 reports "stopped sessions"
 sed "s#/crabtree \"#/small/crabtree \"#" "$SERVER" >"$scratch/small_server"
 chmod +x "$scratch/small_server"
+# Random statements on small grains, at 2 to 16 workers, while somebody cancels those; answers are compared all the same.
+SERVER=$scratch/small_server server_start random -c max_parallel_workers=16 || bad "tsan: the server does not start"
+yes "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity, pg_sleep(0.05) WHERE application_name = 'oracle at workers' AND state = 'active'" | head -n 4000 | tr '\n' ';' >"$scratch/cancels.sql"
+psql -X -q -At -f "$scratch/cancels.sql" >"$scratch/cancels.out" 2>&1 &
+cancels=$!
+timeout --foreground 400 $SETARCH "$BUILD/tests/oracle/oracle" N="${TSAN_STATEMENTS:-240}" SEED=3 CHECKS=all >"$scratch/oracle.out" 2>&1
+verdict $? "tsan: random statements: $(tail -n 1 "$scratch/oracle.out")"
+kill $cancels
+wait $cancels 2>/dev/null
+[ "$(awk '{ n += $1 } END { print n + 0 }' "$scratch/cancels.out")" -gt 0 ]
+verdict $? "tsan: $(awk '{ n += $1 } END { print n + 0 }' "$scratch/cancels.out") of them were canceled at more workers than one"
+server_stop
+status=$?
+if [ $status = 0 ] || [ $status = 66 ]; then ok "tsan: that server ends well"; else bad "tsan: that server ended with status $status"; fi
+reports "random statements that are canceled"
 attempt "tsan: errors, cancels and spills in parallel queries" env SMALL_SERVER="$scratch/small_server" tests/engine/errors.sh
 reports "errors, cancels and spills in parallel queries"

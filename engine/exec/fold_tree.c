@@ -6,6 +6,7 @@
  * siblings on the path down to the latest leaf, the largest lowest. A worker sees runs of grains (f->grains is the one that comes now),
  * and builds no node that reaches beyond its run; the leader, to whom all grains come, puts together what the workers
  * built by the same rule. A run begins at a multiple of its length, so a node within it that grains have passed is whole. */
+#include "base/plant.h"
 #include "engine/exec/aggregate.h"
 
 /* Would the node's parent stand over nothing but grains of the run? */
@@ -15,16 +16,22 @@ static bool parent_inside(const struct fold *fold, const struct grain_run *grain
     return first >= grains->first && (grains->end == UINT64_MAX || first + (2ULL << fold->level) <= grains->end);
 }
 
+static enum status combine_all(const struct folder *f, struct fold *into, const uint8_t *states, struct arena *arena)
+{
+    enum status status = STATUS_OK;
+    for (uint16_t a = 0; a < f->count && !status; a++)
+        status = f->aggregates[a]->combine(into->states + f->offsets[a], states + f->offsets[a], arena);
+    return status;
+}
+
 /* The node on top becomes its parent, together with its left sibling when that is there. */
 static enum status fold_up(const struct folder *f, struct fold **stack, struct arena *arena)
 {
     struct fold *top = *stack, *left = top->below;
     if (left && left->level == top->level && left->index == (top->index ^ 1)) {
-        for (uint16_t a = 0; a < f->count; a++) {
-            enum status status = f->aggregates[a]->combine(left->states + f->offsets[a], top->states + f->offsets[a], arena);
-            if (status)
-                return status;
-        }
+        enum status status = combine_all(f, left, top->states, arena);
+        if (status)
+            return status;
         if (f->spare) {
             top->below = *f->spare;
             *f->spare = top;
@@ -39,6 +46,8 @@ static enum status fold_up(const struct folder *f, struct fold **stack, struct a
 enum status fold_push(const struct folder *f, struct fold **stack, uint8_t level, uint64_t index, const uint8_t *states, struct arena *arena)
 {
     uint64_t grain = index << level;
+    if (PLANT(FOLDED_IN_TURN) && f->grains->end != UINT64_MAX && *stack && (*stack)->index << (*stack)->level >= f->grains->first)
+        return combine_all(f, *stack, states, arena);
     while (*stack && (*stack)->index >> 1 != grain >> ((*stack)->level + 1) && parent_inside(*stack, f->grains)) {
         enum status status = fold_up(f, stack, arena);
         if (status)

@@ -5,6 +5,7 @@
  * column's values (sort_key_within), the few that are left by their words. What is left of all workers is merged as in a sort.
  *
  * Rows keep their order of arrival: what is kept is numbered anew by rising number, so equal keys stay in order (grain, row). */
+#include "base/plant.h"
 #include "engine/exec/sort.h"
 
 #define LARGE (1u << 20)                 /* from here on everything is sorted */
@@ -82,7 +83,7 @@ static uint16_t before_bound(struct top_local *l, const struct batch *batch, row
     uint16_t n = 0;
     for (uint16_t k = 0; k < count; k++) {
         sort_word word = words[k];
-        if (SORT_KEY(word) > SORT_KEY(l->bound))
+        if (SORT_KEY(word) > SORT_KEY(l->bound) || (PLANT(BOUND_WITHOUT_REST) && SORT_KEY(word) == SORT_KEY(l->bound)))
             continue;
         if (SORT_KEY(word) == SORT_KEY(l->bound) &&
             (key->exact || sort_key_compare_rest(key, word, batch->columns, positions[k], l->bound_columns, l->bound_row) >= 0))

@@ -315,6 +315,8 @@ void ask_open(void)
         char more[80];
         snprintf(more, sizeof more, "SET max_parallel_workers_per_gather = %d%s", workers[i], i == LARGE_MEMORY ? "; SET work_mem = '1GB'" : "");
         set((enum asked)i, more);
+        if (i >= WORKERS_2 && i <= WORKERS_16)   /* who cancels these does no harm: they only ask, and ask no more than what BASE has answered */
+            must((enum asked)i, "SET application_name = 'oracle at workers'");
     }
     if (sqlite3_open(":memory:", &lite) != SQLITE_OK || sqlite3_exec(lite, "PRAGMA case_sensitive_like = on", NULL, NULL, NULL) != SQLITE_OK)
         exit(2);

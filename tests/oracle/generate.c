@@ -493,11 +493,73 @@ static struct node *with_query(struct table *w)
     return node_form(PART, node_text("WITH w AS %s(@1) ", how), subquery(types, 2, NULL, 2, false), NULL);
 }
 
+static const struct table *largest_table(void)
+{
+    const struct table *t = &tables[0];
+    for (int i = 1; i < table_count; i++)
+        if (tables[i].rows > t->rows)
+            t = &tables[i];
+    return t;
+}
+
+/* The first few of many rows, many of which begin with the same values: what top-n keeps and throws out. */
+static struct node *first_of_many(void)
+{
+    const struct table *t = largest_table(), *other = some_table(20000.0 / (t->rows + 1));
+    int alias = alias_serial++, count = 2 + below(3);
+    struct scope scope = {.rows = t->rows, .work = t->rows + 1};
+    scope_add(&scope, alias, t);
+    struct node *source = table_in_from(t, alias), *list = node_list(", ", count), *where = node_absent();
+    if (chance(70)) {
+        int second = alias_serial++;
+        scope_add(&scope, second, other);
+        source = join_node(CROSS_JOIN, source, table_in_from(other, second), NULL);
+    }
+    for (int i = 0; i < count; i++)
+        node_add(list, named(expression((enum sort)below(TYPES), &scope, below(2)), i));
+    if (chance(30))
+        where = node_optional(node_form(PART, " WHERE @1", condition(&scope, 0), NULL));
+    struct node *order = order_by_all(count, false);
+    order->kids[1] = node_form(PART, node_text(" LIMIT %d", 1 + below(chance(80) ? 12 : 200)), NULL);
+    return node_form(QUERY, "@1@2", select_node(node_absent(), list, source, where, node_absent(), node_absent()), order, NULL);
+}
+
+/* Sums of column f over the largest table: their last bits show in which order they were added up. */
+static struct node *sums_of_floats(void)
+{
+    const struct table *t = largest_table();
+    int alias = alias_serial++;
+    struct scope scope = {.rows = t->rows, .work = t->rows + 1};
+    scope_add(&scope, alias, t);
+    struct node *f = node_column(REAL, alias, "f"), *list = node_list(", ", 1), *group = node_absent(), *key = NULL;
+    if (chance(60)) {
+        key = expression((enum sort)below(TYPES), &scope, below(2));
+        node_add(list, named(key, 0));
+        group = node_optional(node_form(PART, " GROUP BY 1", NULL));
+    }
+    for (int n = 1 + below(3); n > 0; n--)
+        if (!lite_understands && chance(40))
+            node_add(list, node_form(REAL, (const char *[]){"CAST(stddev(@1) AS double precision)", "CAST(variance(@1) AS double precision)", "CAST(corr(@1, @1 / 3) AS double precision)"}[below(3)], f, NULL));
+        else
+            node_add(list, node_form(REAL, (const char *[]){"sum(@1)", "avg(@1)", "sum(@1 / 3)", "sum(@1) FILTER (WHERE @1 > 0)"}[below(4)], f, NULL));
+    struct node *where = chance(40) ? node_optional(node_form(PART, " WHERE @1", condition(&scope, 1), NULL)) : node_absent();
+    return select_node(node_absent(), list, table_in_from(t, alias), where, group, node_absent());
+}
+
 void query_make(struct statement *out)
 {
     *out = (struct statement){.determined = true};
     alias_serial = 0;
     lite_understands = out->common = chance(78);
+    if (chance(4)) {
+        out->tree = sums_of_floats();
+        return;
+    }
+    if (chance(4)) {
+        out->tree = first_of_many();
+        out->ordered = true;
+        return;
+    }
     enum sort types[5];
     int count = 1 + below(4);
     for (int i = 0; i < count; i++)

@@ -192,6 +192,7 @@ enum status push_rows(struct local *, const struct rows *, uint64_t *grain) MUST
 bool        plan_reads_outer(const struct run *, const struct plan *);
 void        plan_outer_slots(const struct run *, const struct plan *, uint8_t *read);   /* by slot: is it read from above? */
 bool        plan_is_volatile(const struct plan *);
+bool        plan_changes(const struct plan *);                           /* does it write, lock, or read what changes while the query runs? */
 
 /* ---- the classes ---- */
 extern const struct node_class result_class, values_class, seq_scan_class, index_scan_class, virtual_scan_class, function_scan_class, cte_scan_class,

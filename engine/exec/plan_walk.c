@@ -4,7 +4,8 @@
 
 struct walk {
     uint8_t *read, *set;                 /* by outer slot */
-    bool is_volatile;
+    bool is_volatile;                    /* holds a volatile function, or: */
+    bool changes;                        /* writes or locks, or reads rows that change while the query runs */
 };
 
 static void walk_plan(struct walk *, const struct plan *);
@@ -70,7 +71,7 @@ static void walk_plan(struct walk *w, const struct plan *p)
     for (uint16_t i = 0; i < p->child_count; i++)
         walk_plan(w, p->children[i]);
     if (p->kind == PLAN_MODIFY || p->kind == PLAN_LOCK_ROWS || (p->kind == PLAN_CTE_SCAN && p->working_table))
-        w->is_volatile = true;
+        w->is_volatile = w->changes = true;
     walk_scalar(w, p->filter);
     if (p->kind == PLAN_PROJECT || p->kind == PLAN_RESULT || p->kind == PLAN_PROJECT_SET)
         walk_scalars(w, p->exprs, p->column_count);
@@ -134,4 +135,11 @@ bool plan_is_volatile(const struct plan *plan)
     struct walk w = {0};
     walk_plan(&w, plan);
     return w.is_volatile;
+}
+
+bool plan_changes(const struct plan *plan)
+{
+    struct walk w = {0};
+    walk_plan(&w, plan);
+    return w.changes;
 }

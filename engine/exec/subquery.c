@@ -1,6 +1,6 @@
 /* engine/exec/subquery.c - subqueries in expressions.
  *
- * One without outer values (and nothing volatile inside) is run once, at the first row that asks, and its answer kept: a
+ * One without outer values is run once (volatile functions in it, too), at the first row that asks, and its answer kept: a
  * value, or for ANY/ALL its rows. Others are run for each row, with the outer slots set from it. A value that
  * hangs on the outer values alone is remembered by them, so that many rows with few different values run it few times. Workers do
  * all that in runs of their own (inner_run.c). */
@@ -36,7 +36,7 @@ enum status subquery_open(struct run *run, const struct scalar *scalar, struct s
     q->run = run;
     q->scalar = scalar;
     bool is_volatile = plan_is_volatile(scalar->subquery.plan);
-    q->once = !is_volatile && !plan_reads_outer(run, scalar->subquery.plan);
+    q->once = !plan_changes(scalar->subquery.plan) && !plan_reads_outer(run, scalar->subquery.plan);
     bool any = scalar->subquery.kind == SUBQUERY_ANY || scalar->subquery.kind == SUBQUERY_ALL;
     const struct value *answer = q->once && !any ? inner_answer(run, scalar) : NULL;
     if (answer) {

@@ -269,6 +269,23 @@ static enum status bind_quantified(struct planner *p, struct scope *scope, const
     return STATUS_OK;
 }
 
+/* (a, b) op (SELECT x, y …): a subquery whose one column compares the two. It is null without a row, and may not have several. */
+static enum status bind_row_subquery(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
+{
+    struct scalar **items, *compared;
+    uint16_t count;
+    struct query *q;
+    TRY(bind_row_or_scalar(p, scope, e->op.left, &items, &count));
+    TRY(bind_select(p, scope, e->op.right->select, e->op.right->position, &q));
+    if (q->visible_count != count) return fail_at(p, e->position, STATUS_SYNTAX, "subquery has too %s columns", q->visible_count > count ? "many" : "few");
+    q = query_wrap(p, q, "compared");
+    TRY(compare_rows(p, e->op.schema, e->op.name, items, q->targets, count, e->position, &compared));
+    q->targets[0] = compared;
+    q->target_count = q->visible_count = 1;
+    *out = new_subquery(p, SUBQUERY_SCALAR, q, compared->type, e->position);
+    return STATUS_OK;
+}
+
 /* ---- IN (list) and ANY (array) ---- */
 
 static enum status bind_in_list(struct planner *p, struct scope *scope, const struct expr *e, struct scalar **out)
@@ -830,6 +847,7 @@ static enum status bind_operator(struct planner *p, struct scope *scope, const s
         if (n != m) return fail_at(p, e->position, STATUS_SYNTAX, "unequal number of entries in row expressions");
         return compare_rows(p, e->op.schema, name, l, r, n, e->position, out);
     }
+    if (e->op.left && is_row(e->op.left) && e->op.right->kind == EXPR_SUBQUERY) return bind_row_subquery(p, scope, e, out);
     /* a chain of operators leans to the left: no recursion down it */
     if (e->op.left) {
         const struct expr *chain[64];

@@ -433,11 +433,25 @@ static enum status map_above(struct planner *p, struct query *q, scalar_swap *sw
     return STATUS_OK;
 }
 
+/* Does it stand in that expression itself, not in a subquery of it? */
+static bool stands_in(const struct scalar *tree, const struct scalar *s)
+{
+    if (tree == s) return true;
+    for (int i = 0; i < tree->arg_count; i++)
+        if (tree->args[i] && stands_in(tree->args[i], s)) return true;
+    return false;
+}
+
 static enum status ungrouped(struct planner *p, struct query *q, const struct scalar *s)
 {
     const struct rel *r = p->rels[s->var.rel];
-    (void)q;
     const char *column = s->var.column == ROW_ID_COLUMN ? "ctid" : r->names[s->var.column];
+    bool nested = false;                 /* in a subquery of the select list or of HAVING */
+    for (int i = 0; i < q->target_count && !nested; i++) nested = scalar_has_subquery(q->targets[i]);
+    for (uint32_t i = 0; i < q->having.count && !nested; i++) nested = scalar_has_subquery(q->having.items[i]);
+    for (int i = 0; i < q->target_count && nested; i++) nested = !stands_in(q->targets[i], s);
+    for (uint32_t i = 0; i < q->having.count && nested; i++) nested = !stands_in(q->having.items[i], s);
+    if (nested) return fail_at(p, s->position, STATUS_GROUPING, "subquery uses ungrouped column \"%s.%s\" from outer query", r->name, column);
     return fail_at(p, s->position, STATUS_GROUPING, "column \"%s.%s\" must appear in the GROUP BY clause or be used in an aggregate function", r->name, column);
 }
 

@@ -62,7 +62,7 @@ struct scalar {
         struct { const struct function *function; kernel_fn kernel; const void *data; bool all; } any;
         struct {
             enum subquery_kind kind; bool negated;
-            struct plan *plan;           /* run for each row, or once when it has no outer slots (and is not volatile) */
+            struct plan *plan;           /* run for each row, or once when it has no outer slots */
             uint16_t outer_count; uint16_t *outer_slots;      /* slots it reads … */
             struct scalar **outer_values;                     /* … and their values over the current input */
             /* ANY/ALL: args[0..] compare with the subquery's columns by call.. (one function a column; row-wise AND for =) */

@@ -264,6 +264,16 @@ static enum show_parent operand_parent(struct show *x, const struct expr *e, con
     return own && above && (own > above || (own == above && !right)) ? UNDER_NOTHING : UNDER_OPERATOR;
 }
 
+static void put_list(struct show *, const struct expr_list *, uint32_t want);
+
+/* A row before a subquery. */
+static void put_row(struct show *x, const struct expr *e)
+{
+    text_buffer_putc(x->out, '(');
+    put_list(x, &e->row.list, 0);
+    text_buffer_putc(x->out, ')');
+}
+
 /* left may be NULL. Prints no parentheses around. */
 static void put_binary(struct show *x, const char *schema, const char *name, const struct expr *left, const struct expr *right)
 {
@@ -276,7 +286,8 @@ static void put_binary(struct show *x, const char *schema, const char *name, con
     if (o && is_polymorphic(want_l) && l == OID_UNKNOWN)
         want_l = r;
     if (left) {
-        show_wanted(x, left, want_l, operand_parent(x, left, name, false));
+        if (left->kind == EXPR_ROW && right->kind == EXPR_SUBQUERY) put_row(x, left);
+        else show_wanted(x, left, want_l, operand_parent(x, left, name, false));
         text_buffer_putc(x->out, ' ');
     }
     if (schema && strcmp(schema, "pg_catalog"))
@@ -407,7 +418,7 @@ static void put_before_select(struct show *x, const struct expr *left, const cha
     struct expr value = {.kind = EXPR_SUBQUERY, .select = select};
     const struct operator *o = left->kind == EXPR_ROW ? NULL : find_operator(name, typed(x, left), typed(x, &value), &ambiguous);
     if (left->kind == EXPR_ROW)
-        text_buffer_puts(x->out, deparse_expr(x->p->arena, left));
+        put_row(x, left);
     else
         show_wanted(x, left, o ? o->left : 0, UNDER_OPERATOR);
 }

@@ -64,3 +64,32 @@ SELECT count(*) FROM h WHERE f < 500;
 SELECT count(*) FROM h WHERE d < '2024-01-11';
 DROP TABLE t, p, i, o, z, y, e, h;
 DROP SEQUENCE s;
+
+-- a row compared with a subquery
+CREATE TABLE a (id int, x int, y int);
+INSERT INTO a VALUES (1, 1, 2), (2, 2, NULL), (3, NULL, 3), (4, 2, 1);
+SELECT id, (x, y) = (SELECT 1, 2) eq, (x, y) <> (SELECT 1, 2) ne, (x, y) < (SELECT 2, 0) lt, (x, y) >= (SELECT b.x, b.y FROM a b WHERE b.id = a.id) ge, (x, y) = (SELECT 1, 2 WHERE false) none FROM a ORDER BY 1;
+SELECT id FROM a WHERE (x, y) > (SELECT max(x) - 1, min(y) FROM a b WHERE b.id >= a.id) ORDER BY 1;
+SELECT x FROM a GROUP BY x HAVING (x, count(*)) = (SELECT 2, 2);
+SELECT (x, y) = (SELECT x, y FROM a) FROM a;
+SELECT (x, y) = (SELECT x FROM a) FROM a;
+SELECT (x, y) = (SELECT 1, 2, 3) FROM a;
+SELECT (x, y) = (SELECT 1, 'b') FROM a;
+UPDATE a SET x = 9 WHERE (x, y) = (SELECT 1, 2) RETURNING *;
+CREATE VIEW compared AS SELECT id FROM a WHERE (x, y) >= (SELECT 1, 2) AND (x, y + 1) IN (SELECT x, y + 1 FROM a WHERE (y, 1) NOT IN (SELECT 7, 7));
+SELECT pg_get_viewdef('compared');
+SELECT * FROM compared ORDER BY 1;
+DROP VIEW compared;
+
+-- a subquery without values from outside is run once, whatever is in it
+SELECT count(DISTINCT r) FROM (SELECT (SELECT random()) r FROM a) q;
+SELECT count(DISTINCT r) FROM (SELECT (SELECT sum(random()) FROM a) r FROM a) q;
+SELECT count(DISTINCT r) FROM (SELECT (SELECT random() WHERE a.id > 0) r FROM a) q;
+SELECT count(*) IN (0, 4) FROM a WHERE EXISTS (SELECT 1 WHERE random() < 0.5);
+SELECT count(*) IN (0, 4) FROM a WHERE 1 = ANY (SELECT (random() * 2)::int);
+
+-- columns that are not grouped, in a subquery
+SELECT (SELECT count(*) FROM a b WHERE b.id = a.id) FROM a GROUP BY x;
+SELECT x FROM a GROUP BY x HAVING EXISTS (SELECT 1 FROM a b WHERE b.id = a.y);
+SELECT y, (SELECT 1) FROM a GROUP BY x;
+DROP TABLE a;

@@ -262,6 +262,7 @@ static const struct node_class *class_of(enum plan_kind kind)
     case PLAN_PROJECT:         return &project_class;
     case PLAN_PROJECT_SET:     return &project_set_class;
     case PLAN_HASH_JOIN:       return &hash_join_class;
+    case PLAN_MERGE_JOIN:      return &merge_join_class;
     case PLAN_NESTED_LOOP:     return &nested_loop_class;
     case PLAN_AGGREGATE:       return &aggregate_class;
     case PLAN_WINDOW:          return &window_class;

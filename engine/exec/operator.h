@@ -196,7 +196,7 @@ bool        plan_changes(const struct plan *);                           /* does
 
 /* ---- the classes ---- */
 extern const struct node_class result_class, values_class, seq_scan_class, index_scan_class, virtual_scan_class, function_scan_class, cte_scan_class,
-    filter_class, project_class, project_set_class, hash_join_class, nested_loop_class, aggregate_class, window_class, sort_class, top_n_class,
+    filter_class, project_class, project_set_class, hash_join_class, merge_join_class, nested_loop_class, aggregate_class, window_class, sort_class, top_n_class,
     limit_class, distinct_on_class, append_class, set_op_class, recursive_union_class, modify_class, lock_rows_class;
 
 uint64_t    limit_take_skip(struct local *next);    /* stream.c: how many rows the operator above will throw away first; it won't any more */

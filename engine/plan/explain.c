@@ -214,7 +214,7 @@ static const char *join_word(struct explaining *x, const struct plan *n)
     static const char *const kinds[] = { [PLAN_INNER] = "", [PLAN_LEFT] = "Left ", [PLAN_RIGHT] = "Right ", [PLAN_FULL] = "Full ", [PLAN_SEMI] = "Semi ", [PLAN_ANTI] = "Anti ", [PLAN_ANTI_NULL] = "Anti ",
                                          [PLAN_RIGHT_SEMI] = "Right Semi ", [PLAN_RIGHT_ANTI] = "Right Anti " };
     if (n->kind == PLAN_NESTED_LOOP && n->join == PLAN_INNER) return "Nested Loop";
-    return arena_printf(x->arena, "%s %sJoin", n->kind == PLAN_HASH_JOIN ? "Hash" : "Nested Loop", kinds[n->join]);
+    return arena_printf(x->arena, "%s %sJoin", n->kind == PLAN_HASH_JOIN ? "Hash" : n->kind == PLAN_MERGE_JOIN ? "Merge" : "Nested Loop", kinds[n->join]);
 }
 
 static void removed(struct explaining *x, int level, const struct plan *n, const char *what)
@@ -330,7 +330,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         break;
     }
     case PLAN_CTE_SCAN: label(x, level, top, arena_printf(x->arena, "%s on %s", n->working_table ? "WorkTable Scan" : "CTE Scan", quote_identifier(x->arena, n->alias))); break;
-    case PLAN_HASH_JOIN: case PLAN_NESTED_LOOP: label(x, level, top, join_word(x, n)); break;
+    case PLAN_HASH_JOIN: case PLAN_MERGE_JOIN: case PLAN_NESTED_LOOP: label(x, level, top, join_word(x, n)); break;
     case PLAN_AGGREGATE: label(x, level, top, arena_printf(x->arena, "%s%s", partial ? "Partial " : "", n->set_count ? "MixedAggregate" : n->group_count ? "HashAggregate" : "Aggregate")); break;
     case PLAN_WINDOW: label(x, level, top, "WindowAgg"); break;
     case PLAN_SORT: label(x, level, top, "Sort"); break;
@@ -351,7 +351,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         bitmap_details(x, level, n);
         removed(x, level, n, "Rows Removed by Filter");
     }
-    if (n->kind == PLAN_HASH_JOIN) {
+    if (n->kind == PLAN_HASH_JOIN || n->kind == PLAN_MERGE_JOIN) {
         struct text_buffer t;
         /* keys read each side's own output: their names are looked up as a node above that side would */
         struct plan above_left = { .kind = PLAN_LIMIT, .left = n->left }, above_right = { .kind = PLAN_LIMIT, .left = n->right };
@@ -363,7 +363,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
             explain_expression(x, &above_right, n->right_keys[i], &t);
             text_buffer_putc(&t, ')');
         }
-        detail(x, level, "Hash Cond", n->key_count > 1 ? arena_printf(x->arena, "(%s)", t.bytes) : t.bytes);
+        detail(x, level, n->kind == PLAN_HASH_JOIN ? "Hash Cond" : "Merge Cond", n->key_count > 1 ? arena_printf(x->arena, "(%s)", t.bytes) : t.bytes);
     }
     if (n->kind == PLAN_AGGREGATE && n->group_count && !n->set_count) expression_list(x, level, n, "Group Key", n->groups, n->group_count);
     for (int k = 0; n->kind == PLAN_AGGREGATE && k < n->set_count; k++) {
@@ -376,7 +376,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         detail(x, level, n->sets_offsets[k] == n->sets_offsets[k + 1] ? "Group Key" : "Hash Key", t.length ? t.bytes : "()");
     }
     if (n->kind == PLAN_SORT) sort_keys(x, level, n, "Sort Key");
-    if (n->kind == PLAN_HASH_JOIN || n->kind == PLAN_NESTED_LOOP) {
+    if (n->kind == PLAN_HASH_JOIN || n->kind == PLAN_MERGE_JOIN || n->kind == PLAN_NESTED_LOOP) {
         detail_expression(x, level, n, "Join Filter", n->filter);
         if (n->filter) removed(x, level, n, "Rows Removed by Join Filter");
     } else if (n->kind == PLAN_RESULT)
@@ -393,6 +393,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     if (c && c->loops && n->kind == PLAN_INDEX_SCAN && n->index_only) detail_number(x, level, "Heap Fetches", (double)c->heap_fetches, "");
     if (c && c->loops && n->kind == PLAN_SORT) sort_method(x, level, c, c->spilled_bytes ? "external merge" : "quicksort");
     if (c && c->loops && n->kind == PLAN_AGGREGATE && n->group_count && c->memory_bytes) sizes(x, level, c, 0);
+    if (c && c->loops && c->spilled_bytes && n->kind == PLAN_MERGE_JOIN) detail_number(x, level, "Disk Usage", kilobytes(c->spilled_bytes), "kB");
     if (c && c->loops && c->pages_skipped) detail_number(x, level, "Pages Skipped", (double)c->pages_skipped, "");
     /* subqueries in the select list of this node show too */
     for (const struct plan *e = top; e != n; e = e->left)

@@ -18,7 +18,7 @@ static struct sql_type input_type(const struct plan *node, uint16_t column, bool
         if (column >= node->column_count || node->columns[column] == 0xFFFF) return none;
         *known = true;
         return node->table->columns[node->columns[column]].type;
-    case PLAN_HASH_JOIN: case PLAN_NESTED_LOOP:
+    case PLAN_HASH_JOIN: case PLAN_MERGE_JOIN: case PLAN_NESTED_LOOP:
         from = column < node->left->column_count ? node->left : node->right;
         if (from == node->right) column = (uint16_t)(column - node->left->column_count);
         break;
@@ -35,7 +35,7 @@ static void input_name(struct explaining *x, const struct plan *node, uint16_t c
     case PLAN_SEQ_SCAN: case PLAN_INDEX_SCAN: case PLAN_BITMAP_SCAN: case PLAN_VIRTUAL_SCAN: case PLAN_FUNCTION_SCAN: case PLAN_CTE_SCAN:
         explain_column(x, node, column, t);
         return;
-    case PLAN_HASH_JOIN: case PLAN_NESTED_LOOP:
+    case PLAN_HASH_JOIN: case PLAN_MERGE_JOIN: case PLAN_NESTED_LOOP:
         if (column < node->left->column_count) explain_column(x, node->left, column, t);
         else explain_column(x, node->right, (uint16_t)(column - node->left->column_count), t);
         return;
@@ -87,7 +87,7 @@ void explain_column(struct explaining *x, const struct plan *node, uint16_t colu
     case PLAN_FUNCTION_SCAN: case PLAN_CTE_SCAN:
         explain_qualified(x, node->alias, node->names && column < node->column_count ? node->names[column] : "?", t);
         break;
-    case PLAN_HASH_JOIN: case PLAN_NESTED_LOOP:
+    case PLAN_HASH_JOIN: case PLAN_MERGE_JOIN: case PLAN_NESTED_LOOP:
         input_name(x, node, node->outputs[column], t);
         break;
     case PLAN_PROJECT: case PLAN_PROJECT_SET: case PLAN_RESULT:

@@ -79,6 +79,15 @@ void wanted_in(struct problem *b, const struct scalar *s, itemset set, struct sc
     scalar_walk(s, visit_wanted, &w);
 }
 
+struct layout layout_of_both(struct planner *p, const struct layout *left, const struct layout *right)
+{
+    struct layout both = { .count = (uint16_t)(left->count + right->count) };
+    both.items = arena_array(p->arena, struct scalar *, both.count ? both.count : 1);
+    if (left->count) memcpy(both.items, left->items, sizeof *both.items * left->count);
+    if (right->count) memcpy(both.items + left->count, right->items, sizeof *both.items * right->count);
+    return both;
+}
+
 enum status join_build(struct problem *b, struct path *path, const struct scalars *wanted, struct plan **out, struct layout *layout)
 {
     struct planner *p = b->p;
@@ -119,15 +128,22 @@ enum status join_build(struct problem *b, struct path *path, const struct scalar
             wanted_in(b, arena_copy(p->arena, &v, sizeof v), path->left->set, &left_wanted);
         }
     }
-    TRY(join_build(b, path->left, &left_wanted, &left, &ll));
+    const struct merge_way *way = path->method == METHOD_MERGE ? path->merge : NULL;
+    if (way && way->access[0]) TRY(build_leaf(b, path->left->item, way->access[0], &left_wanted, &left, &ll));
+    else TRY(join_build(b, path->left, &left_wanted, &left, &ll));
+    if (way && way->sort[0]) TRY(merge_sort(p, &left, &ll, way->left, way->count));
     struct plan *n = NULL;
     bool left_only = join_left_only(path->join), right_only = left_only && path->swapped;
     enum plan_join join = path->join;
     if (path->swapped) join = join == PLAN_LEFT ? PLAN_RIGHT : join == PLAN_SEMI ? PLAN_RIGHT_SEMI : PLAN_RIGHT_ANTI;
-    bool hash = path->method == METHOD_HASH;
+    bool hash = path->method == METHOD_HASH, merge = path->method == METHOD_MERGE;
     struct frame frame = { .outer = p->frame }, *slots = NULL;
     if (hash) {
         TRY(join_build(b, path->right, &right_wanted, &right, &rl));
+    } else if (merge) {
+        if (way->access[1]) TRY(build_leaf(b, path->right->item, way->access[1], &right_wanted, &right, &rl));
+        else TRY(join_build(b, path->right, &right_wanted, &right, &rl));
+        if (way->sort[1]) TRY(merge_sort(p, &right, &rl, way->right, way->count));
     } else if (path->method == METHOD_INDEX_LOOP) {
         p->frame = &frame;
         enum status status = build_leaf(b, path->right->item, &path->inner, &right_wanted, &right, &rl);
@@ -139,10 +155,7 @@ enum status join_build(struct problem *b, struct path *path, const struct scalar
         TRY(join_build(b, path->right, &right_wanted, &right, &rl));
     }
     if (ll.count + rl.count > UINT16_MAX) return error_set(STATUS_TOO_COMPLEX, "joins can hand on at most %d columns", UINT16_MAX);
-    struct layout both = { .count = (uint16_t)(ll.count + rl.count) };
-    both.items = arena_array(p->arena, struct scalar *, both.count ? both.count : 1);
-    if (ll.count) memcpy(both.items, ll.items, sizeof *both.items * ll.count);
-    if (rl.count) memcpy(both.items + ll.count, rl.items, sizeof *both.items * rl.count);
+    struct layout both = layout_of_both(p, &ll, &rl);
     /* output columns */
     uint16_t *outputs = arena_array(p->arena, uint16_t, above.count ? above.count : 1);
     struct layout result = { 0 };
@@ -156,23 +169,24 @@ enum status join_build(struct problem *b, struct path *path, const struct scalar
             break;
         }
     }
-    n = plan_new(p, hash ? PLAN_HASH_JOIN : PLAN_NESTED_LOOP, result.count);
+    n = plan_new(p, hash ? PLAN_HASH_JOIN : merge ? PLAN_MERGE_JOIN : PLAN_NESTED_LOOP, result.count);
     for (int i = 0; i < result.count; i++) n->types[i] = outputs[i] < ll.count ? left->types[outputs[i]] : right->types[outputs[i] - ll.count];
     n->left = left;
     n->right = right;
     n->join = join;
     n->outputs = outputs;
     struct scalars rest = { 0 };
-    if (hash) {
+    if (hash || merge) {
         n->left_keys = arena_array(p->arena, struct scalar *, on.count);
         n->right_keys = arena_array(p->arena, struct scalar *, on.count);
         n->null_safe = arena_array(p->arena, bool, on.count);
     }
     for (uint32_t i = 0; i < on.count; i++) {
         struct scalar *l, *r;
-        if (hash && equal_sides(&on.items[i], path->left->set, path->right->set, &l, &r)) {
-            bool ok;
-            TRY(equality_common(p, &l, &r, &ok));
+        bool ok = hash && equal_sides(&on.items[i], path->left->set, path->right->set, &l, &r);
+        if (merge || ok) {
+            if (merge) TRY(merge_key(p, &on.items[i], path->left->set, path->right->set, &l, &r, &ok));
+            else TRY(equality_common(p, &l, &r, &ok));
             if (ok) {
                 TRY(resolve(p, &ll, l, &n->left_keys[n->key_count]));
                 TRY(resolve(p, &rl, r, &n->right_keys[n->key_count]));

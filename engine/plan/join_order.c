@@ -8,7 +8,7 @@
  * A condition is judged at the first join that has all its items; above a special join it stays a filter of its own, since
  * rows that the join made up (nulls) are to be judged too.
  *
- * Methods: hash join when an equality connects the sides (the right side is built); nested loop
+ * Methods: hash join when an equality connects the sides (the right side is built), or merge join (join_merge.c); nested loop
  * otherwise, or when the right side is a table with an index that the join's conditions bound: then its bounds
  * read outer slots that the loop fills from each left row. Semi and anti joins keep only left columns; hashed, they may build
  * the left side instead, and then hand out those of its rows that met a partner (or met none). */
@@ -187,6 +187,14 @@ static void try_hash(struct problem *b, struct candidate *c, const struct joinin
     offer(b, c, path);
 }
 
+static void try_merge(struct problem *b, struct candidate *c, const struct joining *j, struct path *path)
+{
+    const struct planner *p = b->p;
+    double pairs = join_left_only(j->join) ? j->l->rows : path->rows;
+    double made = cost_rows(p, path->rows, COST_JOINED * (1 + path->width / 100)) + cost_operators(p, pairs, j->on_weight) + cost_operators(p, path->rows, j->filter_weight);
+    if (merge_cost(b, j->on, j->on_count, made, c->best && b->driver < 0 ? c->best_metric : INFINITY, path)) offer(b, c, path);
+}
+
 static void try_loop(struct problem *b, struct candidate *c, const struct joining *j, struct path *path)
 {
     struct planner *p = b->p;
@@ -241,13 +249,15 @@ static void try_join(struct problem *b, struct candidate *c, struct path *l, str
         else j.on_weight += scalar_weight(b->p, j.on[i]->s);
     }
     for (uint32_t i = 0; i < j.filter_count; i++) j.filter_weight += scalar_weight(b->p, j.filter[i]->s);
-    if (j.swapped && (!j.keys || lateral)) return;       /* RIGHT and its like are hashed only */
+    if (j.swapped && (!j.keys || lateral)) return;       /* RIGHT and its like are hashed or merged */
     struct path path = { .set = l->set | r->set, .item = -1, .left = l, .right = r, .join = j.join, .special = j.special, .swapped = j.swapped };
     const struct path *logical_left = j.swapped ? r : l, *logical_right = j.swapped ? l : r;
     /* one estimate a set, whichever way it is made */
     path.rows = c->best ? c->best->rows : join_rows(b, logical_left, logical_right, j.join, j.on, j.on_count, j.filter, j.filter_count);
     path.width = left_only ? logical_left->width : l->width + r->width;
     if (j.keys && !lateral) try_hash(b, c, &j, &path);
+    /* a driver's order would be lost */
+    if (j.keys && !lateral && j.join != PLAN_ANTI_NULL && !(j.swapped && left_only) && (b->driver < 0 || !(l->set & BIT(b->driver)))) try_merge(b, c, &j, &path);
     if (j.swapped || (j.join == PLAN_ANTI_NULL && j.keys)) return;
     try_loop(b, c, &j, &path);
 }
@@ -377,6 +387,10 @@ struct path *join_order_for(struct problem *b, struct path *path, struct wish *w
     double f = wish->limit > 0 ? fmin(1, wish->limit / fmax(1, path->rows)) : 1;
     double best = wish->count ? sorted_cost(p, path, wish->limit) : path->startup + (path->total - path->startup) * f;
     struct path *chosen = path;
+    if (path_gives_order(path, wish)) {
+        best = path->startup + (path->total - path->startup) * f;
+        wish->ordered = true;
+    }
     for (uint32_t i = 0; i < b->count; i++) {
         struct item *item = &b->items[i];
         if (!item->rel || item->rel->kind != REL_TABLE || item->join != PLAN_INNER || item->lateral) continue;

@@ -531,7 +531,7 @@ static enum status plan_problem(struct planner *p, struct query *q, struct from_
     return STATUS_OK;
 }
 
-/* FULL JOIN: both sides on their own; hashed on its equalities, all other conditions beside them. */
+/* FULL JOIN: both sides on their own; hashed or merged on its equalities, all other conditions beside them. */
 static enum status plan_full(struct planner *p, struct query *q, struct from_node *n, const struct scalars *wanted, struct plan **out, struct layout *layout)
 {
     struct plan *sides[2];
@@ -545,10 +545,7 @@ static enum status plan_full(struct planner *p, struct query *q, struct from_nod
         TRY(plan_problem(p, q, &nodes[i], 1, NULL, &need, NULL, &sides[i], &layouts[i]));
     }
     if (layouts[0].count + layouts[1].count > UINT16_MAX) return error_set(STATUS_TOO_COMPLEX, "joins can hand on at most %d columns", UINT16_MAX);
-    struct layout both = { .count = (uint16_t)(layouts[0].count + layouts[1].count) };
-    both.items = arena_array(p->arena, struct scalar *, both.count ? both.count : 1);
-    if (layouts[0].count) memcpy(both.items, layouts[0].items, sizeof *both.items * layouts[0].count);
-    if (layouts[1].count) memcpy(both.items + layouts[0].count, layouts[1].items, sizeof *both.items * layouts[1].count);
+    struct layout both = layout_of_both(p, &layouts[0], &layouts[1]);
     struct layout result = { 0 };
     result.items = arena_array(p->arena, struct scalar *, wanted->count ? wanted->count : 1);
     uint16_t *outputs = arena_array(p->arena, uint16_t, wanted->count ? wanted->count : 1);
@@ -569,6 +566,7 @@ static enum status plan_full(struct planner *p, struct query *q, struct from_nod
     j->right_keys = arena_array(p->arena, struct scalar *, n->on.count ? n->on.count : 1);
     j->null_safe = arena_array(p->arena, bool, n->on.count ? n->on.count : 1);
     struct scalars rest = { 0 };
+    struct scalar **left_keys = arena_array(p->arena, struct scalar *, n->on.count + 1u), **right_keys = arena_array(p->arena, struct scalar *, n->on.count + 1u);
     bool never = false;
     for (uint32_t i = 0; i < n->on.count; i++) never |= scalar_is_false(n->on.items[i]);
     for (uint32_t i = 0; i < n->on.count && !never; i++) {
@@ -593,7 +591,8 @@ static enum status plan_full(struct planner *p, struct query *q, struct from_nod
         }
         TRY(resolve(p, &layouts[0], l, &j->left_keys[j->key_count]));
         TRY(resolve(p, &layouts[1], r, &j->right_keys[j->key_count]));
-        j->key_count++;
+        left_keys[j->key_count] = l;
+        right_keys[j->key_count++] = r;
     }
     bool crosses = false;                /* what is said of one side only, or of none, can be judged pair by pair */
     for (uint32_t i = 0; i < rest.count; i++) {
@@ -605,16 +604,18 @@ static enum status plan_full(struct planner *p, struct query *q, struct from_nod
         crosses |= x[0].count && x[1].count;
     }
     if (!j->key_count && crosses) return error_set(STATUS_FEATURE_NOT_SUPPORTED, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
-    if (!j->key_count) {                 /* ON true: one key for all; ON false: one for each side */
+    bool keyed = j->key_count > 0;
+    if (!keyed) {                        /* ON true: one key for all; ON false: one for each side */
         j->left_keys[0] = scalar_int4(p->arena, 1);
         j->right_keys[0] = scalar_int4(p->arena, never ? 2 : 1);
         j->key_count = 1;
     }
-    TRY(resolve(p, &both, rest.count ? scalar_and(p->arena, rest.items, rest.count) : NULL, &j->filter));
-    const struct settings *g = p->settings;
     j->rows = fmax(sides[0]->rows, sides[1]->rows);
-    j->startup_cost = sides[1]->total_cost + sides[1]->rows * (g->cpu_operator_cost + g->cpu_tuple_cost) + sides[0]->startup_cost;
-    j->total_cost = j->startup_cost + sides[0]->total_cost + j->rows * g->cpu_tuple_cost;
+    j->startup_cost = sides[1]->total_cost + cost_rows(p, sides[1]->rows, COST_BUILT * (1 + sides[1]->width / 200)) + sides[0]->startup_cost + (p->settings->enable_hashjoin ? 0 : 1e10);
+    j->total_cost = j->startup_cost + sides[0]->total_cost + cost_rows(p, sides[0]->rows, COST_PROBED) + cost_rows(p, j->rows, COST_JOINED);
+    if (keyed) TRY(merge_full(p, j, layouts, left_keys, right_keys));
+    both = layout_of_both(p, &layouts[0], &layouts[1]);
+    TRY(resolve(p, &both, rest.count ? scalar_and(p->arena, rest.items, rest.count) : NULL, &j->filter));
     j->width = width_of(j->types, j->column_count);
     *layout = result;
     *out = j;

@@ -1,6 +1,6 @@
 /* engine/plan/joins.h - what the files of the join planner share.
  *
- *     FROM and WHERE --joins.c--> struct problem --join_order.c--> struct path --join_build.c--> plan nodes
+ *     FROM and WHERE --joins.c--> struct problem --join_order.c, join_merge.c--> struct path --join_build.c--> plan nodes
  *
  * A query's FROM is broken into a `problem`: items (relations, or subtrees that must stay together) and conditions.
  * Inner joins dissolve into items. A LEFT, SEMI or ANTI join becomes a *special* item: its right side, with the set of
@@ -53,7 +53,13 @@ struct item {
     double rows, startup, total, width;
 };
 
-enum method { METHOD_HASH, METHOD_LOOP, METHOD_INDEX_LOOP };
+enum method { METHOD_HASH, METHOD_LOOP, METHOD_INDEX_LOOP, METHOD_MERGE };
+/* How a merge join comes to its order: by these keys, which say the same in pairs. */
+struct merge_way {
+    uint32_t count; struct scalar **left, **right;
+    bool sort[2];                        /* the left, the right side is sorted for it … */
+    struct access *access[2];            /* … or is a table and read like this; neither: it has the order */
+};
 struct path {
     itemset set;
     double rows, startup, total, width;
@@ -62,6 +68,7 @@ struct path {
     enum method method;
     bool swapped;                        /* the special item stands on the left: LEFT join run as RIGHT, SEMI as RIGHT SEMI … */
     struct access inner;                 /* INDEX_LOOP */
+    struct merge_way *merge;             /* MERGE */
     enum plan_join join;                 /* as the query has it */
     int special;                         /* item that this join brings in, or -1 */
 };
@@ -107,8 +114,21 @@ struct path *join_order(struct problem *);
 /* The same, where the wished order or a LIMIT may make another one the best. */
 struct path *join_order_for(struct problem *, struct path *, struct wish *);
 
+/* ---- join_merge.c ---- */
+/* The sides of an equality as a merge join compares them: of one type that has an order. */
+enum status merge_key(struct planner *, const struct judged *, itemset l, itemset r, struct scalar **left, struct scalar **right, bool *ok) MUST_CHECK;
+/* Makes path, whose sides are there, a merge join by the equalities among `on`; made: what its rows cost. False when it can't be one, or when it
+ * surely costs more than give_up. */
+bool merge_cost(struct problem *, struct judged *const *on, uint32_t on_count, double made, double give_up, struct path *);
+bool path_gives_order(const struct path *, const struct wish *);
+/* A sort by the keys on the plan; the layout grows where they had to be computed. */
+enum status merge_sort(struct planner *, struct plan **, struct layout *, struct scalar *const *keys, uint32_t count) MUST_CHECK;
+/* A FULL hash join becomes a merge join, if that is cheaper. */
+enum status merge_full(struct planner *, struct plan *join, struct layout layouts[2], struct scalar *const *left_keys, struct scalar *const *right_keys) MUST_CHECK;
+
 /* ---- join_build.c ---- */
 enum status filter_node(struct planner *, struct plan *child, const struct layout *, const struct scalars *conditions, double rows, struct plan **out) MUST_CHECK;
+struct layout layout_of_both(struct planner *, const struct layout *left, const struct layout *right);
 /* Adds what an expression reads of the set's items. */
 void wanted_in(struct problem *, const struct scalar *, itemset set, struct scalars *list);
 enum status join_build(struct problem *, struct path *, const struct scalars *wanted, struct plan **out, struct layout *) MUST_CHECK;

@@ -98,7 +98,7 @@ enum plan_kind {
     PLAN_FILTER,
     PLAN_PROJECT,
     PLAN_PROJECT_SET,    /* set-returning functions in the select list */
-    PLAN_HASH_JOIN, PLAN_NESTED_LOOP,
+    PLAN_HASH_JOIN, PLAN_MERGE_JOIN, PLAN_NESTED_LOOP,
     PLAN_AGGREGATE,      /* plain or hashed (also DISTINCT: keys and no aggregates) */
     PLAN_WINDOW,
     PLAN_SORT, PLAN_TOP_N, PLAN_LIMIT,
@@ -182,7 +182,7 @@ struct plan {
 
     /* joins: output = outputs[] positions over left ++ right columns (semi/anti: left only) */
     enum plan_join join;
-    uint16_t key_count; struct scalar **left_keys, **right_keys;   /* HASH_JOIN: equal keys, same type; right is the build side */
+    uint16_t key_count; struct scalar **left_keys, **right_keys;   /* HASH_JOIN: equal keys, same type; right is the build side. MERGE_JOIN: both sides come sorted by them, ascending, nulls last */
     bool *null_safe;                     /* key compares IS NOT DISTINCT FROM */
     uint16_t *outputs;
     /* NESTED_LOOP: right is run again for each left row; outer slots get these values over the left row */

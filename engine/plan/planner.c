@@ -262,7 +262,7 @@ static enum status node_project(struct planner *p, struct plan *child, const str
 double cost_sort(struct planner *p, double rows, double width)
 {
     if (rows < 2) rows = 2;
-    double cost = cost_rows(p, rows, COST_KEPT * (1 + width / 100)) + COST_COMPARE * p->settings->cpu_operator_cost * rows * log2(rows);
+    double cost = cost_rows(p, rows, COST_KEPT * (1 + width / 100)) + COST_COMPARE * p->settings->cpu_operator_cost * rows * log2(rows) + (p->settings->enable_sort ? 0 : 1e10);
     double bytes = rows * (width + 24);
     if (bytes > (double)p->settings->work_mem_bytes) cost += 2 * ceil(bytes / 8192) * p->settings->seq_page_cost;
     return cost;

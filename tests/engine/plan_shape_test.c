@@ -260,3 +260,50 @@ Test(plan_shape, errors_say_what_postgresql_says)
         cr_assert_str_eq(error_current()->message, cases[i][1]);
     }
 }
+
+/* ---- merge joins ---- */
+
+static void merges_only(const char *sql, const char *wanted)
+{
+    run("set enable_hashjoin = off; set enable_nestloop = off");
+    explains(sql, wanted);
+    run("reset enable_hashjoin; reset enable_nestloop; reset enable_sort");
+}
+
+Test(plan_shape, sides_of_a_merge_join_are_sorted)
+{
+    merges_only("select b.v, s.name from big b left join small s on s.id = b.k and s.name > b.v",
+                "Merge Left Join\n  Merge Cond: (b.k = s.id)\n  Join Filter: (s.name > b.v)\n  ->  Sort\n        Sort Key: b.k\n        ->  Seq Scan on big b\n"
+                "  ->  Sort\n        Sort Key: s.id\n        ->  Seq Scan on small s\n");
+    merges_only("select count(*) from big b where exists (select 1 from small s where s.id + 1 = b.k)",
+                "Aggregate\n  ->  Merge Semi Join\n        Merge Cond: (b.k = (s.id + 1))\n        ->  Sort\n              Sort Key: b.k\n              ->  Seq Scan on big b\n"
+                "        ->  Sort\n              Sort Key: (s.id + 1)\n              ->  Seq Scan on small s\n");
+}
+
+Test(plan_shape, a_full_join_is_merged_where_it_may_not_be_hashed)
+{
+    const char *sql = "select b.v, s.name from big b full join small s on s.id = b.k and s.name > b.v";
+    explains(sql, "Hash Full Join\n  Hash Cond: (b.k = s.id)\n  Join Filter: (s.name > b.v)\n  ->  Seq Scan on big b\n  ->  Hash\n        ->  Seq Scan on small s\n");
+    merges_only(sql, "Merge Full Join\n  Merge Cond: (b.k = s.id)\n  Join Filter: (s.name > b.v)\n  ->  Sort\n        Sort Key: b.k\n        ->  Seq Scan on big b\n"
+                     "  ->  Sort\n        Sort Key: s.id\n        ->  Seq Scan on small s\n");
+    run("set enable_mergejoin = off");
+    merges_only(sql, "Hash Full Join\n  Hash Cond: (b.k = s.id)\n  Join Filter: (s.name > b.v)\n  ->  Seq Scan on big b\n  ->  Hash\n        ->  Seq Scan on small s\n");
+    run("reset enable_mergejoin");
+}
+
+Test(plan_shape, what_a_merge_join_is_sorted_by_needs_no_other_sort)
+{
+    merges_only("select b.k from big b join small s on s.id = b.k join small t on t.id = s.id order by b.k",
+                "Merge Join\n  Merge Cond: (b.k = s.id)\n  ->  Sort\n        Sort Key: b.k\n        ->  Seq Scan on big b\n  ->  Merge Join\n        Merge Cond: (t.id = s.id)\n        ->  Sort\n"
+                "              Sort Key: t.id\n              ->  Seq Scan on small t\n        ->  Sort\n              Sort Key: s.id\n              ->  Seq Scan on small s\n");
+    merges_only("select b.k from big b right join small s on s.id = b.k order by b.k",
+                "Sort\n  Sort Key: b.k\n  ->  Merge Right Join\n        Merge Cond: (b.k = s.id)\n        ->  Sort\n              Sort Key: b.k\n              ->  Seq Scan on big b\n"
+                "        ->  Sort\n              Sort Key: s.id\n              ->  Seq Scan on small s\n");
+}
+
+Test(plan_shape, an_index_gives_a_merge_join_its_order)
+{
+    run("set enable_sort = off");
+    merges_only("select b.v, s.name from big b join small s on s.id = b.id",
+                "Merge Join\n  Merge Cond: (b.id = s.id)\n  ->  Index Scan using big_pkey on big b\n  ->  Index Scan using small_pkey on small s\n");
+}

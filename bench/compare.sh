@@ -4,7 +4,7 @@
 #     . bench/compare.sh          sets on, an array of -s options; data, a folder; out, where figures go
 #
 # SYSTEMS (crab pg sqlite duckdb) chooses; WORKERS (1) is for all alike, where they have workers. CPU=1: figures are processor times.
-SYSTEMS=${SYSTEMS:-crab pg sqlite duckdb} WORKERS=${WORKERS:-1} ROUNDS=${ROUNDS:-5} MEMORY=${MEMORY:-4GB}
+SYSTEMS=${SYSTEMS:-crab pg sqlite duckdb} WORKERS=${WORKERS:-1} ROUNDS=${ROUNDS:-3} MEMORY=${MEMORY:-4GB}
 for number in WORKERS ROUNDS; do
     [[ ${!number} =~ ^[1-9][0-9]{0,3}$ ]] || { echo "bench: $number=${!number} is not a number" >&2; exit 2; }
 done

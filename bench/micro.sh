@@ -1,7 +1,7 @@
 #!/bin/bash
 # bench/micro.sh - statements on one table (micro.sql): Crabtree beside PostgreSQL, SQLite and DuckDB, interleaved, answers compared.
 #
-#     ROWS=5000000 ROUNDS=5 WORKERS=1 bench/micro.sh          ONLY=sort for some lines, SYSTEMS="crab pg", MEMORY=4GB, CPU=1
+#     ROWS=5000000 ROUNDS=3 WORKERS=1 bench/micro.sh          ONLY=sort for some lines, SYSTEMS="crab pg", MEMORY=4GB, CPU=1
 set -euo pipefail
 ROWS=${ROWS:-5000000}
 [[ $ROWS =~ ^[1-9][0-9]{2,9}$ ]] || { echo "bench: ROWS=$ROWS is not a number above 99" >&2; exit 2; }

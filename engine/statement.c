@@ -203,7 +203,6 @@ static enum status explain_options_read(const struct option_list *list, struct e
     for (int i = 0; i < list->count; i++) {
         const struct option *option = list->items[i];
         enum status status = STATUS_OK;
-        bool ignored;
         if (!strcmp(option->name, "analyze"))
             status = option_bool(option, &out->analyze);
         else if (!strcmp(option->name, "verbose"))
@@ -216,8 +215,10 @@ static enum status explain_options_read(const struct option_list *list, struct e
             status = option_bool(option, &out->timing), timing_said = true;
         else if (!strcmp(option->name, "summary"))
             status = option_bool(option, &out->summary), summary_said = true;
-        else if (!strcmp(option->name, "wal") || !strcmp(option->name, "settings"))
-            status = option_bool(option, &ignored);
+        else if (!strcmp(option->name, "wal"))
+            status = option_bool(option, &out->wal);
+        else if (!strcmp(option->name, "settings"))
+            status = option_bool(option, &out->show_settings);
         else if (!strcmp(option->name, "format")) {
             static const char *const formats[] = {"text", "json", "xml", "yaml"};
             out->format = -1;
@@ -228,8 +229,6 @@ static enum status explain_options_read(const struct option_list *list, struct e
                 status = error_set(STATUS_INVALID_PARAMETER_VALUE, "unrecognized value for EXPLAIN option \"format\": \"%s\"", option->text ? option->text : "");
             if (out->format < 0)
                 error_position(option->position);
-            else if (out->format > 1)
-                status = error_set(STATUS_FEATURE_NOT_SUPPORTED, "EXPLAIN (FORMAT %s) is not supported", option->text);
         } else {
             status = error_set(STATUS_SYNTAX, "unrecognized EXPLAIN option \"%s\"", option->name);
             error_position(option->position);
@@ -237,6 +236,8 @@ static enum status explain_options_read(const struct option_list *list, struct e
         if (status)
             return status;
     }
+    if (out->wal && !out->analyze)
+        return error_set(STATUS_INVALID_PARAMETER_VALUE, "EXPLAIN option WAL requires ANALYZE");
     if (timing_said && out->timing && !out->analyze)
         return error_set(STATUS_INVALID_PARAMETER_VALUE, "EXPLAIN option TIMING requires ANALYZE");
     if (!timing_said)
@@ -245,6 +246,51 @@ static enum status explain_options_read(const struct option_list *list, struct e
         out->summary = out->analyze;
     return STATUS_OK;
 }
+
+/* EXPLAIN (SETTINGS): what the planner looks at and isn't as it comes. */
+static void explain_settings(struct session *session, struct explain_options *out)
+{
+    static const char *const others[] = {"work_mem", "effective_io_concurrency", "max_parallel_workers", "max_parallel_workers_per_gather", "search_path", "enable_parallel"};
+    out->settings = arena_alloc(session->statement_arena, settings_count() * sizeof *out->settings);
+    for (size_t i = 0; i < settings_count(); i++) {
+        struct setting_row row;
+        const char *name;
+        settings_row(session, i, session->statement_arena, &row);
+        bool wanted = !strncmp(row.category, "Query Tuning", 12);
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            wanted |= !strcmp(row.name, others[k]);
+        if (!wanted || !strcmp(row.value, row.boot_value))
+            continue;
+        if (settings_show(session, row.name, session->statement_arena, &out->settings[out->setting_count].value, &name))
+            error_clear();
+        else
+            out->settings[out->setting_count++].name = row.name;
+    }
+}
+
+/* With ANALYZE it is run, its rows are thrown away. */
+static enum status explain_lines(struct session *session, const struct prepared_plan *plan, const struct explain_options *options, const struct value *parameters, char ***lines, int *count)
+{
+    struct arena *arena = session->statement_arena;
+    struct exec_counters counters = {0};
+    if (options->analyze) {
+        if (!plan->read_only && txn_read_only(session->txn))
+            return error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute this statement in a read-only transaction");
+        counters.nodes = arena_array(arena, struct node_counters, plan->node_count + 1);
+        enum status status = statement_snapshot(session);
+        if (status)
+            return status;
+        uint64_t started = now_us();
+        struct exec_request request = {.session = session, .plan = plan, .snapshot = &session->snapshot, .parameters = parameters, .counters = &counters};
+        status = exec_run(&request);
+        if (status)
+            return status;
+        counters.run_us = now_us() - started;
+    }
+    return explain_plan(plan, options, options->analyze ? &counters : NULL, arena, lines, count);
+}
+
+static enum status execute_values(struct session *session, const char *sql, const struct execute_statement *s, struct prepared *prepared, struct value **out);
 
 static enum status explain_run(struct session *session, const char *sql, const struct explain_statement *s, const struct portal *bound, bool describe,
                                const uint16_t *formats, uint16_t format_count, const char **tag)
@@ -257,16 +303,23 @@ static enum status explain_run(struct session *session, const char *sql, const s
         return status;
     const struct statement *inner = s->statement;
     const struct prepared_plan *plan;
+    struct value *values = bound ? bound->parameters : NULL;
+    struct prepared *prepared = NULL;
     uint64_t plan_started = now_us();
     if (inner->kind == STATEMENT_EXECUTE) {
-        struct prepared *prepared = prepared_find(session, inner->execute->name);
+        prepared = prepared_find(session, inner->execute->name);
         if (!prepared)
             return error_set(STATUS_INVALID_STATEMENT_NAME, "prepared statement \"%s\" does not exist", inner->execute->name);
+        prepared->uses++;
         status = prepared->plannable ? prepared_plan_now(session, prepared) : error_set(STATUS_FEATURE_NOT_SUPPORTED, "EXPLAIN of this prepared statement is not supported");
-        if (status)
+        if (!status)
+            status = execute_values(session, sql, inner->execute, prepared, &values);
+        if (!status)
+            status = prepared_plan_for(session, prepared, values);
+        if (status) {
+            prepared_release(session, prepared);
             return status;
-        if (options.analyze)
-            return error_set(STATUS_FEATURE_NOT_SUPPORTED, "EXPLAIN ANALYZE of EXECUTE is not supported");
+        }
         plan = prepared->plan;
     } else {
         if (inner->kind == STATEMENT_CREATE_TABLE_AS)
@@ -291,27 +344,14 @@ static enum status explain_run(struct session *session, const char *sql, const s
             return status;
         plan = made;
     }
-    uint64_t planned_us = now_us() - plan_started;
-    struct exec_counters counters = {0};
-    if (options.analyze) {
-        if (!plan->read_only && txn_read_only(session->txn))
-            return error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute this statement in a read-only transaction");
-        counters.nodes = arena_array(arena, struct node_counters, plan->node_count + 1);
-        status = statement_snapshot(session);
-        if (status)
-            return status;
-        uint64_t started = now_us();
-        struct exec_request request = {.session = session, .plan = plan, .snapshot = &session->snapshot, .parameters = bound ? bound->parameters : NULL, .counters = &counters};
-        status = exec_run(&request);
-        if (status)
-            return status;
-        counters.run_us = now_us() - started;
-    }
+    options.planning_us = now_us() - plan_started;
+    if (options.show_settings)
+        explain_settings(session, &options);
     char **lines;
     int count;
-    struct explain_options shown = options;
-    shown.planning_us = planned_us;
-    status = explain_plan(plan, &shown, options.analyze ? &counters : NULL, arena, &lines, &count);
+    status = explain_lines(session, plan, &options, values, &lines, &count);
+    if (prepared)
+        prepared_release(session, prepared);
     if (status)
         return status;
     static const char *const names[] = {"QUERY PLAN"};
@@ -341,6 +381,25 @@ static enum status prepare_run(struct session *session, const char *sql, const s
     return prepared_make(session, s->name, sql + statement->start - 1, (size_t)statement->length, statement, types, (uint16_t)s->type_count, &prepared);
 }
 
+static enum status execute_values(struct session *session, const char *sql, const struct execute_statement *s, struct prepared *prepared, struct value **out)
+{
+    if (s->arguments.count != prepared->parameter_count) {
+        error_set(STATUS_SYNTAX, "wrong number of parameters for prepared statement \"%s\"", s->name);
+        error_detail("Expected %d parameters but got %d.", prepared->parameter_count, s->arguments.count);
+        return STATUS_SYNTAX;
+    }
+    struct arena *arena = session->statement_arena;
+    enum status status = STATUS_OK;
+    *out = arena_array(arena, struct value, s->arguments.count + 1);
+    for (int i = 0; !status && i < s->arguments.count; i++) {
+        struct scalar *scalar;
+        status = bind_expression(session, arena, sql, s->arguments.items[i], NULL, type_make(prepared->parameter_types[i], -1), "EXECUTE parameter", &scalar);
+        if (!status)
+            status = exec_scalar(session, scalar, NULL, arena, &(*out)[i]);
+    }
+    return status;
+}
+
 static enum status execute_run(struct session *session, const char *sql, const struct execute_statement *s, bool describe, const uint16_t *formats,
                                uint16_t format_count, const char **tag)
 {
@@ -348,22 +407,13 @@ static enum status execute_run(struct session *session, const char *sql, const s
     struct prepared *prepared = prepared_find(session, s->name);
     if (!prepared)
         return error_set(STATUS_INVALID_STATEMENT_NAME, "prepared statement \"%s\" does not exist", s->name);
-    if (s->arguments.count != prepared->parameter_count) {
-        error_set(STATUS_SYNTAX, "wrong number of parameters for prepared statement \"%s\"", s->name);
-        error_detail("Expected %d parameters but got %d.", prepared->parameter_count, s->arguments.count);
-        return STATUS_SYNTAX;
-    }
     enum status status = STATUS_OK;
+    struct value *values = NULL;
     prepared->uses++;
     if (prepared->plannable)
         status = prepared_plan_now(session, prepared);
-    struct value *values = arena_array(arena, struct value, s->arguments.count + 1);
-    for (int i = 0; !status && i < s->arguments.count; i++) {
-        struct scalar *scalar;
-        status = bind_expression(session, arena, sql, s->arguments.items[i], NULL, type_make(prepared->parameter_types[i], -1), "EXECUTE parameter", &scalar);
-        if (!status)
-            status = exec_scalar(session, scalar, NULL, arena, &values[i]);
-    }
+    if (!status)
+        status = execute_values(session, sql, s, prepared, &values);
     if (!status && prepared->plannable)
         status = prepared_plan_for(session, prepared, values);
     if (!status && prepared->plannable) {

@@ -349,6 +349,7 @@ const uint8_t *pool_guess(struct pool *pool, page_id id)
     return pool->memory + (size_t)index * PAGE_BYTES;
 }
 
+_Thread_local struct pool_touched pool_touched;
 _Thread_local uint32_t pool_stripe;
 uint32_t pool_stripe_new(void)
 {
@@ -404,6 +405,7 @@ enum status frame_pin(struct pool *pool, page_id id, enum latch_rank rank, uint1
         }
         frame_map(pool, frame, hash, id, rank, level, 1);
         atomic_fetch_add_explicit(&part_of(pool, hash)->misses, 1, memory_order_relaxed);
+        pool_touched.reads++;
         latch_release(latch);
         status = frame_read(pool, frame, id, fresh);
         if (status)

@@ -117,6 +117,7 @@ extern _Thread_local uint32_t pool_stripe;                 /* which this thread 
 uint32_t pool_stripe_new(void);
 static inline void count_hit(struct pool *pool)
 {
+    pool_touched.hits++;
     uint32_t stripe = pool_stripe ? pool_stripe : pool_stripe_new();
     _Atomic uint64_t *hits = &pool->stripes[stripe % HIT_STRIPES].hits;
     atomic_store_explicit(hits, atomic_load_explicit(hits, memory_order_relaxed) + 1, memory_order_relaxed);   /* those who share one may lose a count */

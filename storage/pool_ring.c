@@ -98,6 +98,8 @@ static enum status read_run(struct pool_ring *ring, uint32_t page, uint32_t want
     }
     if (count == 0)
         return STATUS_NOT_FOUND;
+    pool_touched.reads += count;
+    pool_touched.hits -= count - 1;
 
     point_at("pool.reading", frames[0], page_key((page_id){ ring->file, page }));
     enum status status = file_read_run(pool->files, (page_id){ ring->file, page }, count, bytes);

@@ -212,6 +212,8 @@ static struct insertion *insertion_of(struct wal *wal, uint64_t number)
 
 static void drain(struct wal *);
 
+_Thread_local struct wal_given wal_given;
+
 bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn_t *start, lsn_t *end, _Atomic uint64_t *note)
 {
     const uint32_t length = record->length;
@@ -263,6 +265,8 @@ bool wal_append(struct wal *wal, struct wal_record *record, lsn_t redo_seen, lsn
     }
     if (quarter)
         atom_store(&wal->behind, true);
+    wal_given.records++;
+    wal_given.bytes += length;
     *start = at;
     *end = at + length;
     return true;

@@ -62,7 +62,8 @@ struct scan_local {
     uint32_t counted;                    /* rows of pages that were not touched, not pushed yet … */
     uint64_t counted_grain;              /* … all of this grain */
     uint32_t fruitless;                  /* pages in a row about which the zones knew all, and could not decide */
-    uint64_t filtered, skipped;          /* for EXPLAIN */
+    uint64_t filtered, skipped, morsels; /* for EXPLAIN */
+    struct node_counters *counted_for;   /* whose this thread's pages were */
     bool late_wanted;                    /* enough rows of the last page were left for their other columns to be wanted */
     struct filter_tally *tallies;        /* by run-time filter */
     bool detached;                       /* what goes up is a copy, and the page is let go before */
@@ -406,7 +407,8 @@ static void scan_begin(struct scan_local *l)
 {
     l->detached = fans_out_to_client(&l->local);
     l->counted = l->fruitless = 0;
-    l->filtered = l->skipped = 0;
+    l->filtered = l->skipped = l->morsels = 0;
+    l->counted_for = pages_count_for(l->local.op->counters);
     l->only_counted = l->local.op->plan->column_count == 0 || rows_are_counted(l->local.next);
 }
 
@@ -416,7 +418,9 @@ static void scan_end(struct scan_local *l)
     if (counters) {
         atomic_fetch_add_explicit(&counters->filtered, l->filtered, memory_order_relaxed);
         atomic_fetch_add_explicit(&counters->pages_skipped, l->skipped, memory_order_relaxed);
+        atomic_fetch_add_explicit(&counters->morsels, l->morsels, memory_order_relaxed);
     }
+    pages_count_for(l->counted_for);
     if (l->ring)
         pool_ring_close(l->ring);
     l->ring = NULL;
@@ -539,6 +543,7 @@ enum status seq_scan_work(struct local *local, void (*claimed)(void *, uint64_t 
         else if (!atom_cas(&scan->next, &first, end))
             continue;
         local->worker->grains = (struct grain_run){ first, end };
+        l->morsels++;
         claimed(context, first, end);
         status = scan_run(l);
     }

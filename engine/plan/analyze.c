@@ -335,6 +335,34 @@ static enum status analyze_cte(struct planner *p, struct scope *scope, struct ct
     return STATUS_OK;
 }
 
+/* A query of a recursive clause, once. */
+static enum status cte_begin(struct planner *p, struct cte_query *c)
+{
+    if (c->begun) return STATUS_OK;
+    const char *place = p->self_place;
+    c->begun = true;
+    c->around = p->analyzing;
+    p->analyzing = c;
+    p->self_place = NULL;
+    enum status status = analyze_cte(p, c->scope, c, true);
+    p->analyzing = c->around;
+    p->self_place = place;
+    return status;
+}
+
+/* c is mentioned while it is being analyzed. If another of its list is being analyzed within it, each needs the other. */
+static enum status check_mutual(struct planner *p, const struct cte_query *c)
+{
+    const struct cte_query *inside = p->analyzing;
+    while (inside && inside->list != c->list) inside = inside->around;
+    if (!inside || inside == c) return STATUS_OK;
+    const struct cte_query *first = inside;
+    for (const struct cte_query *q = inside; q != c; q = q->around)
+        if (q->list == c->list && q->syntax->position < first->syntax->position) first = q;
+    if (c->syntax->position < first->syntax->position) first = c;
+    return fail_at(p, first->syntax->position, STATUS_FEATURE_NOT_SUPPORTED, "mutual recursion between WITH items is not implemented");
+}
+
 enum status scope_with(struct planner *p, struct scope *scope, const struct with *with)
 {
     if (!with) return STATUS_OK;
@@ -349,6 +377,7 @@ enum status scope_with(struct planner *p, struct scope *scope, const struct with
         c->index = -1;
         c->scope = scope;
         c->level = scope->level;
+        c->list = with;
         enum status status;
         if (!with->recursive && (status = analyze_cte(p, scope, c, false))) return status;
         if (scope->cte_count == scope->cte_capacity) {
@@ -357,7 +386,10 @@ enum status scope_with(struct planner *p, struct scope *scope, const struct with
             scope->cte_capacity = capacity;
         }
         scope->ctes[scope->cte_count++] = c;
-        if (with->recursive && (status = analyze_cte(p, scope, c, true))) return status;
+    }
+    for (int i = 0; with->recursive && i < with->count; i++) {           /* each may mention any */
+        enum status status = cte_begin(p, scope->ctes[scope->cte_count - (uint32_t)with->count + (uint32_t)i]);
+        if (status) return status;
     }
     return STATUS_OK;
 }
@@ -465,7 +497,12 @@ static enum status analyze_relation(struct planner *p, struct scope *scope, cons
     if (!name->schema) {
         struct cte_query *c = scope_cte(scope, name->name, NULL);
         if (c) {
+            enum status begun = c->list->recursive ? cte_begin(p, c) : STATUS_OK;
+            if (begun) return begun;
             bool self = c->query == NULL;
+            if (self && (begun = check_mutual(p, c))) return begun;
+            if (self && p->self_place)
+                return fail_at(p, item->position, STATUS_INVALID_RECURSION, "recursive reference to query \"%s\" must not appear within %s", c->name, p->self_place);
             if (self && !c->recursive) {
                 c->references++;
                 const struct select *own = c->syntax->statement->kind == STATEMENT_SELECT ? c->syntax->statement->select : NULL;
@@ -619,9 +656,14 @@ static enum status analyze_join(struct planner *p, struct scope *scope, const st
     uint32_t first = scope->space_count;
     enum status status;
     if (stack_is_deep()) return stack_too_deep();
+    const char *place = p->self_place;
+    bool nulls_left = item->join == JOIN_RIGHT || item->join == JOIN_FULL, nulls_right = item->join == JOIN_LEFT || item->join == JOIN_FULL;
+    if (nulls_left && !place) p->self_place = "an outer join";
     if ((status = analyze_item(p, scope, item->left, &n->left))) return status;
     uint32_t middle = scope->space_count;
+    p->self_place = nulls_right && !place ? "an outer join" : place;
     if ((status = analyze_item(p, scope, item->right, &n->right))) return status;
+    p->self_place = place;
     uint32_t last = scope->space_count;
     switch (item->join) {
     case JOIN_LEFT: n->join = PLAN_LEFT; break;

@@ -219,7 +219,11 @@ static enum status operator_for(struct planner *p, const char *schema, const cha
 static enum status bind_select(struct planner *p, struct scope *scope, const struct select *select, int position, struct query **out)
 {
     if (scope->no_subqueries) return fail_at(p, position, STATUS_FEATURE_NOT_SUPPORTED, "cannot use subquery in %s", scope->what);
-    return analyze_select(p, scope, select, false, out);
+    const char *place = p->self_place;
+    if (!place) p->self_place = "a subquery";
+    enum status status = analyze_select(p, scope, select, false, out);
+    p->self_place = place;
+    return status;
 }
 
 static struct scalar *new_subquery(struct planner *p, enum subquery_kind kind, struct query *q, struct sql_type type, int position)
@@ -526,6 +530,9 @@ static enum status add_aggregate(struct planner *p, struct scope *scope, const s
         return fail_at(p, e->position, STATUS_GROUPING, "aggregate functions are not allowed in %s", owner->clause ? owner->clause : owner != scope ? "FROM clause of their own query level" : "this place");
     }
     struct query *q = owner->query;
+    for (uint32_t i = 0; i < q->rel_count; i++)
+        if (q->rels[i]->working_table)
+            return fail_at(p, e->position, STATUS_INVALID_RECURSION, "aggregate functions are not allowed in a recursive query's recursive term");
     struct scalar *s = scalar_new(p->arena, SCALAR_AGGREGATE, item->type, e->position);
     s->aggregate = item;
     bool is_volatile = scalar_has_volatile(item->filter);

@@ -807,8 +807,12 @@ enum status query_coerce(struct planner *p, struct query **query, const struct s
 static enum status analyze_set_operation(struct planner *p, struct scope *scope, struct query *q, const struct select *select)
 {
     const char *name = select->set == SET_UNION ? "UNION" : select->set == SET_INTERSECT ? "INTERSECT" : "EXCEPT";
+    const char *place = p->self_place;
+    if (!place && select->all && select->set != SET_UNION) p->self_place = name;
     TRY(analyze_select(p, scope, select->left, true, &q->left));
+    if (!place && select->set == SET_EXCEPT) p->self_place = name;
     TRY(analyze_select(p, scope, select->right, true, &q->right));
+    p->self_place = place;
     q->set = select->set;
     q->set_all = select->all;
     if (q->left->visible_count != q->right->visible_count)

@@ -1,6 +1,6 @@
 /* engine/plan/explain.h - what the files of EXPLAIN share.
  *
- *     plan --explain.c--> items, in the order of the text --explain_print.c--> lines, or JSON
+ *     plan --explain.c--> items, in the order of the text --explain_print.c--> lines, or explain_tree.c--> JSON, XML, YAML
  *
  * An item is a node, something said of the node before it, or a title (InitPlan, SubPlan, CTE) of the node that comes next. How deep it
  * stands says whose child it is. */
@@ -20,6 +20,7 @@ struct shown {
     const char **items; int count;       /* LIST */
     double number; const char *unit;     /* NUMBER; unit is for the text ("kB") */
     struct size sizes[4];                /* SIZES: count of them, on one line of the text */
+    struct touched { int64_t hit, read, records, bytes; } own, all;      /* NODE: pages and WAL; all: those of what stands deeper, too */
     const struct plan *plan;             /* NODE: whose costs and counters; NULL: none are shown */
     bool counted;                        /* NODE: it has counters of its own */
 };
@@ -43,8 +44,13 @@ void explain_column(struct explaining *, const struct plan *node, uint16_t colum
 void explain_qualified(struct explaining *, const char *alias, const char *name, struct text_buffer *);
 
 /* ---- explain_print.c ---- */
+struct actual { double start, total, rows, loops; };
+bool   explain_actual(const struct explaining *, const struct shown *, struct actual *out);      /* false: it wasn't run, or has no counters */
+bool   explain_reason(const struct explaining *);        /* is said why the plan is serial? */
+bool   explain_phases(const struct explaining *);
+double explain_leader_us(const struct exec_counters *);
 const struct node_counters *explain_counters(const struct explaining *, const struct plan *);
 void explain_text(struct explaining *, char ***lines, int *count);
-void explain_json(struct explaining *, char ***lines, int *count);
+void explain_tree(struct explaining *, char ***lines, int *count);
 
 #endif

@@ -130,6 +130,9 @@ struct cte_query {
     struct scope *scope;                 /* where it was defined */
     double rows;
     uint16_t level;
+    const struct with *list;             /* the clause that it stands in */
+    bool begun;                          /* its analysis: in a recursive clause the first mention may begin it */
+    struct cte_query *around;            /* whose analysis it began in */
     struct query *initial, *step;        /* recursive */
     bool all;
     bool planned;
@@ -158,6 +161,8 @@ struct planner {
     struct tried { const struct scalar *s; double selectivity, distinct; } *tried; uint32_t tried_count, tried_capacity;   /* selectivity.c: what was tried already; below -1: not yet */
     uint16_t modifying_count; struct cte_query **modifying;   /* INSERT, UPDATE, DELETE in WITH */
     const struct settings *settings;
+    struct cte_query *analyzing;         /* the innermost WITH query being analyzed */
+    const char *self_place;              /* where it may not mention itself: "a subquery"; NULL: it may */
     int depth;                           /* of views inside views */
     bool bare;                           /* bind_expression: no frames, columns by position */
 };

@@ -100,12 +100,37 @@ enum status run_deliver(struct run *run)
 
 /* ---- pushing ---- */
 
+static void add(_Atomic int64_t *to, int64_t what)
+{
+    if (what)
+        atomic_fetch_add_explicit(to, what, memory_order_relaxed);
+}
+
+struct node_counters *pages_count_for(struct node_counters *node)
+{
+    static _Thread_local struct { struct node_counters *node; struct pool_touched pages; struct wal_given wal; } now;
+    struct node_counters *before = now.node;
+    if (before) {
+        add(&before->pages_hit, pool_touched.hits - now.pages.hits);
+        add(&before->pages_read, pool_touched.reads - now.pages.reads);
+        add(&before->wal_records, (int64_t)(wal_given.records - now.wal.records));
+        add(&before->wal_bytes, (int64_t)(wal_given.bytes - now.wal.bytes));
+    }
+    now.node = node;
+    now.pages = pool_touched;
+    now.wal = wal_given;
+    return before;
+}
+
 enum status local_push_counted(struct local *local, const struct batch *batch)
 {
     struct run *run = local->worker->run;
+    struct node_counters *whose = pages_count_for(local->next->op->counters);
     if (local->worker->number) {         /* workers' counts are added when their locals come home */
         local->rows += batch->selected_count;
-        return local->next->take(local->next, batch);
+        enum status status = local->next->take(local->next, batch);
+        pages_count_for(whose);
+        return status;
     }
     struct node_counters *n = local->op->counters;
     uint64_t from = now_us();
@@ -114,6 +139,7 @@ enum status local_push_counted(struct local *local, const struct batch *batch)
     n->rows += batch->selected_count;
     enum status status = local->next->take(local->next, batch);
     local->push_us += now_us() - from;
+    pages_count_for(whose);
     return status;
 }
 
@@ -366,7 +392,9 @@ enum status node_run_alone(struct exec_node *op, struct local *next)
 enum status node_run(struct exec_node *op, struct local *next)
 {
     uint64_t from = 0, pushed = 0;
+    struct node_counters *whose = NULL;
     if (op->counters) {
+        whose = pages_count_for(op->counters);
         from = now_us();
         pushed = op->leader_local ? op->leader_local->push_us : 0;
     }
@@ -376,6 +404,7 @@ enum status node_run(struct exec_node *op, struct local *next)
         uint64_t inside = now_us() - from, below = (op->leader_local ? op->leader_local->push_us : 0) - pushed;
         op->counters->loops++;
         op->counters->total_us += inside > below ? inside - below : 0;
+        pages_count_for(whose);
     }
     return status;
 }

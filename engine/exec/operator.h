@@ -39,6 +39,7 @@
 struct exec_node;
 struct local;
 struct spill_file;
+struct spill_rows;
 struct result;
 
 /* A run of grains, first .. end - 1, that one worker reads: its length is at most the largest power of two that divides `first`. */
@@ -78,9 +79,9 @@ struct run {
     struct spill_file *spills;           /* open temporary files; under spill_latch */
     struct kept_arena { struct kept_arena *next; struct arena *arena; } *worker_arenas;   /* workers' memory that sinks live in; closed at the end */
     int      nesting;                    /* > 0: inside a nested loop's right side or a subquery: no workers there */
-    int64_t  work_mem;
     struct run_answer { struct run_answer *next; const struct scalar *scalar; struct value value; } *answers;   /* of subqueries that hang on no row; read-only while workers run */
     struct run *inner_runs, *next_inner; /* workers' own (inner_run.h); under spill_latch */
+    int64_t  work_mem;
     struct result *result;               /* where the rows go; keeps copies while pins are held */
     uint64_t changed;                    /* rows inserted, updated, deleted */
     const struct settings *settings;
@@ -136,6 +137,8 @@ struct local {
     uint64_t rows, push_us;              /* counted when asked */
 };
 
+/* From here on this thread's pages and WAL are this node's (NULL: nobody's). Whose they were. For EXPLAIN. */
+struct node_counters *pages_count_for(struct node_counters *);
 /* Hands a batch on. Every push goes through here: rows are counted, time downstream is taken off. */
 enum status local_push_counted(struct local *, const struct batch *) MUST_CHECK;
 static inline MUST_CHECK enum status local_push(struct local *local, const struct batch *batch)
@@ -245,6 +248,6 @@ enum status parallel_sink_run(struct exec_node *child, struct exec_node *op, con
 
 /* ---- cte.c ---- */
 enum status cte_ready(struct run *, uint16_t number) MUST_CHECK;          /* materialised, if it was not */
-struct cte_run { bool ready, running, recursive; struct rows rows; struct rows *working; struct arena *arena; struct exec_node *op; };
+struct cte_run { bool ready, running, recursive, streamed; struct spill_rows *rows; struct rows *working; struct arena *arena; struct exec_node *op; };
 
 #endif

@@ -2,6 +2,7 @@
  * APPEND and RECURSIVE UNION, which are sources to what stands above them. */
 #include "engine/exec/gather.h"
 #include "engine/exec/operator.h"
+#include "engine/exec/spill_rows.h"
 #include "engine/catalog/views.h"
 #include "engine/exec/row_table.h"
 #include "engine/exec/set_function.h"
@@ -493,12 +494,11 @@ const struct node_class project_set_class = { .name = "project set", .node_bytes
 
 /* ---- WITH queries ---- */
 
-struct keep_receiver { struct row_receiver receiver; struct rows *rows; };
+struct keep_receiver { struct row_receiver receiver; struct spill_rows *rows; };
 
 static enum status keep_take(struct row_receiver *receiver, const struct batch *batch)
 {
-    rows_append(((struct keep_receiver *)receiver)->rows, batch);
-    return STATUS_OK;
+    return spill_rows_append(((struct keep_receiver *)receiver)->rows, batch, batch->all_selected ? NULL : batch->selection, batch->selected_count);
 }
 
 enum status cte_ready(struct run *run, uint16_t number)
@@ -513,10 +513,51 @@ enum status cte_ready(struct run *run, uint16_t number)
             return status;
     }
     cte->arena = arena_open(run->arena, "with");
-    rows_open(&cte->rows, cte->arena, plan->types, plan->column_count);
-    struct keep_receiver keep = { .receiver = { keep_take }, .rows = &cte->rows };
+    cte->rows = arena_new(run->arena, struct spill_rows);
+    spill_rows_open(cte->rows, &run->leader, cte->arena, plan->types, plan->column_count);
+    struct keep_receiver keep = { .receiver = { keep_take }, .rows = cte->rows };
     enum status status = node_drain(cte->op, &keep.receiver);
+    if (!status)
+        status = spill_rows_finish(cte->rows);
     cte->ready = !status;
+    return status;
+}
+
+/* A query that one scan reads, once, is made as it is read: a LIMIT above stops it, and nothing is kept. */
+static enum status cte_take(struct local *local, const struct batch *made)
+{
+    struct collector *l = (struct collector *)local;
+    const struct plan *plan = local->op->plan;
+    struct batch batch = *made;
+    if (plan->columns) {
+        for (uint16_t k = 0; k < plan->column_count; k++)
+            l->columns[k] = made->columns[plan->columns[k]];
+        batch.columns = l->columns;
+        batch.column_count = plan->column_count;
+    }
+    return push_filtered(local, &batch);
+}
+
+static enum status cte_stream(struct local *local, struct cte_run *cte)
+{
+    struct run *run = local->worker->run;
+    enum status status = cte->op ? STATUS_OK : node_make(run, run->plan->ctes[local->op->plan->cte], &cte->op);
+    cte->streamed = true;
+    return status ? status : node_run(cte->op, local);
+}
+
+/* The rows of a recursive query's last round. */
+static enum status working_source(struct local *local, const struct rows *rows)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t c = 0; c < rows->chunk_count && !status; c++) {
+        struct batch batch;
+        rows_chunk(rows, c, &batch);
+        batch.grain = c / GRAIN_BATCHES;
+        status = run_check(local->worker);
+        if (!status)
+            status = cte_take(local, &batch);
+    }
     return status;
 }
 
@@ -525,35 +566,34 @@ static enum status cte_source(struct local *local)
     struct run *run = local->worker->run;
     const struct plan *plan = local->op->plan;
     struct cte_run *cte = &run->ctes[plan->cte];
-    const struct rows *rows = cte->working;
-    if (!plan->working_table) {
-        enum status status = cte_ready(run, plan->cte);
-        if (status)
-            return status;
-        rows = &cte->rows;
-    }
+    if (plan->working_table)
+        return cte->working ? working_source(local, cte->working) : STATUS_OK;
+    const struct plan *made = run->plan->ctes[plan->cte];
+    if (!cte->ready && !cte->streamed && run->nesting == 0 && run->plan->cte_scans[plan->cte] == 1 && made->kind != PLAN_MODIFY)
+        return cte_stream(local, cte);
+    enum status status = cte_ready(run, plan->cte);
     struct collector *l = (struct collector *)local;
-    for (uint32_t c = 0; rows && c < rows->chunk_count; c++) {
-        struct batch batch, all;
-        rows_chunk(rows, c, &all);
-        batch = all;
+    struct spill_rows_reader reader;
+    arena_reset(l->arena);
+    if (!status)
+        spill_rows_reader_open(&reader, cte->rows, l->arena);
+    for (uint32_t c = 0; !status && c < spill_rows_chunks(cte->rows); c++) {
+        struct batch batch;
+        if (spill_rows_crowded(&reader, c))
+            spill_rows_forget(&reader);
+        status = spill_rows_chunk(&reader, c, &batch);
         batch.grain = c / GRAIN_BATCHES;
-        if (plan->columns) {
-            for (uint16_t k = 0; k < plan->column_count; k++)
-                l->columns[k] = all.columns[plan->columns[k]];
-            batch.columns = l->columns;
-            batch.column_count = plan->column_count;
-        }
-        enum status status = run_check(local->worker);
         if (!status)
-            status = push_filtered(local, &batch);
-        if (status)
-            return status;
+            status = run_check(local->worker);
+        if (!status)
+            status = cte_take(local, &batch);
     }
-    return STATUS_OK;
+    if (local->op->counters && !status)
+        local->op->counters->spilled_bytes = spill_rows_disk_bytes(cte->rows);
+    return status;
 }
 
-const struct node_class cte_scan_class = { .name = "cte scan", .local_bytes = sizeof(struct collector), .open = filtering_open, .local = collector_local, .source = cte_source };
+const struct node_class cte_scan_class = { .name = "cte scan", .local_bytes = sizeof(struct collector), .open = filtering_open, .local = collector_local, .source = cte_source, .take = cte_take };
 
 /* ---- append ---- */
 

@@ -220,7 +220,7 @@ static const char *join_word(struct explaining *x, const struct plan *n)
 static void removed(struct explaining *x, int level, const struct plan *n, const char *what)
 {
     const struct node_counters *c = x->options->analyze ? explain_counters(x, n) : NULL;
-    if (c && c->loops && c->filtered) detail_number(x, level, what, rint((double)c->filtered / (double)c->loops), "");
+    if (c && c->loops && (c->filtered || x->options->format)) detail_number(x, level, what, rint((double)c->filtered / (double)c->loops), "");
 }
 
 /* ---- what a run has taken ---- */
@@ -243,7 +243,7 @@ static void sizes(struct explaining *x, int level, const struct node_counters *c
     if (buckets > 0) item->sizes[item->count++] = (struct size){ "Buckets", "Hash Buckets", buckets, "" };
     item->sizes[item->count++] = (struct size){ "Batches", buckets > 0 ? "Hash Batches" : "HashAgg Batches", c->spilled_bytes ? SPILL_PARTITIONS : 1, "" };
     item->sizes[item->count++] = (struct size){ "Memory Usage", "Peak Memory Usage", kilobytes(c->memory_bytes), "kB" };
-    if (c->spilled_bytes) item->sizes[item->count++] = (struct size){ "Disk Usage", "Disk Usage", kilobytes(c->spilled_bytes), "kB" };
+    if (c->spilled_bytes || (x->options->format && buckets == 0)) item->sizes[item->count++] = (struct size){ "Disk Usage", "Disk Usage", kilobytes(c->spilled_bytes), "kB" };
 }
 
 /* The table has as many heads as rows, to the next power of two. */
@@ -279,6 +279,21 @@ static void gather(struct explaining *x, const struct plan *n, int level, bool m
     detail_number(x, level, "Workers Planned", n->workers_planned, "");
     const struct node_counters *c = x->options->analyze ? explain_counters(x, n) : NULL;
     if (c) detail_number(x, level, "Workers Launched", c->workers_launched, "");
+}
+
+/* Pages and WAL of the nodes from `top` down to `n`, which are shown as one. */
+static void touched_by(struct explaining *x, struct shown *item, const struct plan *top, const struct plan *n)
+{
+    for (const struct plan *e = top;; e = e->left) {
+        const struct node_counters *c = x->options->analyze ? explain_counters(x, e) : NULL;
+        if (c) {
+            item->own.hit += c->pages_hit;
+            item->own.read += c->pages_read;
+            item->own.records += c->wal_records;
+            item->own.bytes += c->wal_bytes;
+        }
+        if (e == n) return;
+    }
 }
 
 static void show(struct explaining *x, const struct plan *n, int level, bool gathered)
@@ -345,6 +360,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     case PLAN_MODIFY: label(x, level, top, arena_printf(x->arena, "%s on %s", n->modify == MODIFY_INSERT ? "Insert" : n->modify == MODIFY_UPDATE ? "Update" : "Delete", relation(x, n))); break;
     default: label(x, level, top, "?");
     }
+    touched_by(x, &x->items[x->count - 1], top, n);
     output_line(x, level, top);
     if (n->kind == PLAN_INDEX_SCAN) index_condition(x, level, n, n->index, &n->bound);
     if (n->kind == PLAN_BITMAP_SCAN) {
@@ -394,6 +410,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     if (c && c->loops && n->kind == PLAN_SORT) sort_method(x, level, c, c->spilled_bytes ? "external merge" : "quicksort");
     if (c && c->loops && n->kind == PLAN_AGGREGATE && n->group_count && c->memory_bytes) sizes(x, level, c, 0);
     if (c && c->loops && c->spilled_bytes && n->kind == PLAN_MERGE_JOIN) detail_number(x, level, "Disk Usage", kilobytes(c->spilled_bytes), "kB");
+    if (c && parallel_scan && c->morsels) detail_number(x, level, "Morsels", (double)c->morsels, "");
     if (c && c->loops && c->pages_skipped) detail_number(x, level, "Pages Skipped", (double)c->pages_skipped, "");
     /* subqueries in the select list of this node show too */
     for (const struct plan *e = top; e != n; e = e->left)
@@ -454,6 +471,24 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     show_subplans(x, level, before, false);
 }
 
+static void touched_sum(struct explaining *x)
+{
+    for (int i = 0; i < x->count; i++) {
+        struct shown *node = &x->items[i];
+        if (node->kind != SHOWN_NODE) continue;
+        node->all = node->own;
+        for (int k = i + 1; k < x->count; k++) {
+            const struct touched *t = &x->items[k].own;
+            if (x->items[k].kind == SHOWN_NODE && x->items[k].depth <= node->depth) break;
+            node->all.hit += t->hit;
+            node->all.read += t->read;
+            node->all.records += t->records;
+            node->all.bytes += t->bytes;
+        }
+        if (node->all.hit < 0) node->all.hit = 0;          /* read ahead, and never asked for */
+    }
+}
+
 static int count_relations(const struct plan *n)
 {
     if (!n) return 0;
@@ -464,7 +499,6 @@ static int count_relations(const struct plan *n)
 
 enum status explain_plan(const struct prepared_plan *plan, const struct explain_options *options, const struct exec_counters *counters, struct arena *arena, char ***lines, int *line_count)
 {
-    if (options->format > 1) return error_set(STATUS_FEATURE_NOT_SUPPORTED, "EXPLAIN formats other than TEXT and JSON are not supported");
     struct explaining *x = arena_new(arena, struct explaining);
     x->arena = arena;
     x->plan = plan;
@@ -472,7 +506,8 @@ enum status explain_plan(const struct prepared_plan *plan, const struct explain_
     x->counters = counters;
     x->prefix = count_relations(plan->root) > 1;
     show(x, plan->root, 0, false);
-    if (options->format == 1) explain_json(x, lines, line_count);
+    touched_sum(x);
+    if (options->format) explain_tree(x, lines, line_count);
     else explain_text(x, lines, line_count);
     return STATUS_OK;
 }

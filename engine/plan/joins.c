@@ -279,6 +279,7 @@ static enum status leaf_plan(struct problem *b, struct item *item)
     case REL_CTE:
         if (!r->working_table) {
             TRY(plan_cte(p, r->cte));
+            p->out->cte_scans[r->cte->index]++;
         }
         n = plan_new(p, PLAN_CTE_SCAN, r->column_count);
         n->cte = (uint16_t)r->cte->index;

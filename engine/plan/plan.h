@@ -232,6 +232,7 @@ struct prepared_plan {
     uint16_t outer_slot_count;
     uint16_t parameter_count; struct sql_type *parameter_types;
     uint16_t cte_count; struct plan **ctes; bool *cte_recursive;     /* run once each, when first read */
+    uint32_t *cte_scans;                 /* how many nodes read each; what one alone reads is made while it is read */
     const char **cte_names;
     enum statement_kind kind;            /* SELECT, INSERT, UPDATE, DELETE */
     bool     returns_rows, read_only, has_volatile;
@@ -251,7 +252,12 @@ struct plan_request { struct session *session; struct arena *arena; const char *
 enum status plan_statement(struct plan_request *, struct prepared_plan **out) MUST_CHECK;
 /* EXPLAIN's text lines from a plan; counters (may be NULL) from a run: engine/exec/exec.h. */
 struct exec_counters;
-struct explain_options { bool analyze, verbose, costs, buffers, timing, summary; int format; /* 0 text, 1 json, … */ uint64_t planning_us; /* for "Planning Time" */ };
+struct explain_options {
+    bool analyze, verbose, costs, buffers, wal, timing, summary, show_settings;
+    int format;                          /* 0 text, 1 JSON, 2 XML, 3 YAML */
+    uint64_t planning_us;                /* for "Planning Time" */
+    struct { const char *name, *value; } *settings; int setting_count;     /* that differ from their defaults and mean something to the planner */
+};
 enum status explain_plan(const struct prepared_plan *, const struct explain_options *, const struct exec_counters *, struct arena *,
                          char ***lines, int *line_count) MUST_CHECK;
 /* One expression on its own, over a table's columns in order (CHECK, DEFAULT, index expressions): aggregates, subqueries and windows are refused

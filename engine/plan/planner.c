@@ -849,6 +849,8 @@ enum status plan_cte(struct planner *p, struct cte_query *c)
     struct prepared_plan *o = p->out;
     o->ctes = arena_grow(p->arena, o->ctes, o->cte_count * sizeof *o->ctes, (o->cte_count + 1u) * sizeof *o->ctes);
     o->cte_recursive = arena_grow(p->arena, o->cte_recursive, o->cte_count, o->cte_count + 1u);
+    o->cte_scans = arena_grow(p->arena, o->cte_scans, o->cte_count * sizeof *o->cte_scans, (o->cte_count + 1u) * sizeof *o->cte_scans);
+    o->cte_scans[o->cte_count] = 0;
     o->cte_names = arena_grow(p->arena, o->cte_names, o->cte_count * sizeof *o->cte_names, (o->cte_count + 1u) * sizeof *o->cte_names);
     o->cte_names[o->cte_count] = c->name;
     uint16_t at = o->cte_count++;

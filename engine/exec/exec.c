@@ -386,6 +386,8 @@ enum status node_run_alone(struct exec_node *op, struct local *next)
         status = STATUS_OK;
     if (!status && op->class->flush)
         status = op->class->flush(local);
+    else if (status && status != STATUS_STOP && op->class->failed && status_sqlstate(status)[0] == '2')
+        status = op->class->failed(local, status);
     return status;
 }
 

@@ -319,7 +319,20 @@ uint64_t join_last_grain(const struct join_node *n)
 static enum status join_flush(struct local *local)
 {
     struct probe_local *l = (struct probe_local *)local;
-    return ((struct join_node *)local->op)->spilled ? join_spill_finish(l) : join_unmatched(local);
+    return ((struct join_node *)local->op)->spilled ? join_spill_finish(l, false) : join_unmatched(local);
+}
+
+/* Whether rows went to disk shows in no answer: what they join with goes on before the error, as it would have. */
+static enum status join_failed(struct local *local, enum status failure)
+{
+    if (!((struct join_node *)local->op)->spilled)
+        return failure;
+    struct error saved = {0};
+    error_save(&saved);
+    enum status status = join_spill_finish((struct probe_local *)local, true);
+    if (status)
+        error_free(&saved);
+    return status ? status : error_restore(&saved);
 }
 
 static enum status probe_rewind(struct local *local)
@@ -329,4 +342,5 @@ static enum status probe_rewind(struct local *local)
 }
 
 const struct node_class hash_join_class = { .name = "hash join", .node_bytes = sizeof(struct join_node), .local_bytes = sizeof(struct probe_local),
-                                            .open = join_open, .prepare = join_prepare, .local = probe_local, .rewind = probe_rewind, .take = probe_take, .flush = join_flush, .parallel = true };
+                                            .open = join_open, .prepare = join_prepare, .local = probe_local, .rewind = probe_rewind, .take = probe_take, .flush = join_flush,
+                                            .failed = join_failed, .parallel = true };

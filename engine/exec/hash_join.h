@@ -120,7 +120,7 @@ enum status join_unmatched(struct local *) MUST_CHECK;                       /* 
 enum status join_spill_types(struct join_node *) MUST_CHECK;
 enum status join_spill_build(struct build_local *) MUST_CHECK;               /* what is kept goes to disk */
 enum status join_spill_probe(struct probe_local *, const struct batch *, const row_pos *positions) MUST_CHECK;
-enum status join_spill_finish(struct probe_local *) MUST_CHECK;              /* the input is over: the join itself */
+enum status join_spill_finish(struct probe_local *, bool failed) MUST_CHECK;     /* the input is over: the join itself. failed: it met an error, and there may be more rows */
 enum status join_spill_result(struct probe_local *, const struct batch *probe, const struct batch *out, const row_pos *left) MUST_CHECK;
 
 #endif

@@ -66,8 +66,9 @@ enum status join_spill_probe(struct probe_local *l, const struct batch *batch, c
 {
     struct join_node *n = (struct join_node *)l->local.op;
     if (!l->spilled) {
-        l->spilled = arena_new(n->op.again, struct spill_set);
-        spill_set_open(l->spilled, n->op.run, arena_open(n->op.again, "spilled probe rows"), n->probe_types, (uint16_t)(n->left_count + 2));
+        struct arena *arena = arena_open(n->op.again, "spilled probe rows");
+        l->spilled = arena_new(arena, struct spill_set);
+        spill_set_open(l->spilled, n->op.run, arena, n->probe_types, (uint16_t)(n->left_count + 2));
     }
     struct vector columns[n->left_count + 2];
     uint64_t places[BATCH_MAX], grain = batch->grain;
@@ -278,7 +279,7 @@ static enum status merge_results(struct probe_local *l, struct spill_file **file
     return status;
 }
 
-enum status join_spill_finish(struct probe_local *l)
+enum status join_spill_finish(struct probe_local *l, bool failed)
 {
     struct join_node *n = (struct join_node *)l->local.op;
     struct build_local **files = n->stores;
@@ -304,12 +305,14 @@ enum status join_spill_finish(struct probe_local *l)
     l->results = NULL;
     n->stores = files;
     n->store_count = file_count;
-    if (l->spilled)
+    if (l->spilled) {
         spill_set_close(l->spilled);
+        arena_close(l->spilled->arena);
+    }
     l->spilled = NULL;
     if (!status)
         status = merge_results(l, results, false);
-    if (!status && join_marks(n->op.plan->join))
+    if (!status && !failed && join_marks(n->op.plan->join))
         status = merge_results(l, unmatched, true);
     for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
         if (results[p])

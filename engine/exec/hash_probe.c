@@ -313,6 +313,22 @@ static enum status probe_pairs(struct probe_local *l, const struct batch *batch,
 
 /* ---- with an ON condition ---- */
 
+static enum status judge_pairs(struct probe_local *, const struct batch *, uint16_t *semi_count);
+
+/* The condition failed at a pair: those before it are judged and handed on, for a LIMIT may be met by them; then the error. */
+static enum status judge_before(struct probe_local *l, const struct batch *batch, uint16_t *semi_count, enum status failure, uint16_t error_at)
+{
+    if (error_at == NO_ROW || error_at == 0 || status_sqlstate(failure)[0] != '2')
+        return failure;
+    struct error saved = {0};
+    error_save(&saved);
+    l->pair_count = error_at;
+    enum status status = judge_pairs(l, batch, semi_count);
+    if (status)
+        error_free(&saved);
+    return status ? status : error_restore(&saved);
+}
+
 /* Judges the pairs gathered so far. Placeholders: see the head of the file. */
 static enum status judge_pairs(struct probe_local *l, const struct batch *batch, uint16_t *semi_count)
 {
@@ -332,7 +348,7 @@ static enum status judge_pairs(struct probe_local *l, const struct batch *batch,
                            .selection = real, .grain = batch->grain };
     enum status status = evaluation_filter(l->filter, &pairs, &passed, &passed_count, &at);
     if (status)
-        return status;
+        return judge_before(l, batch, semi_count, status, at);
     ASSERT(passed != NULL || passed_count == 0);
     for (uint16_t k = 0; k < l->pair_count; k++) {
         uint16_t left = l->pair_left[k];
@@ -391,7 +407,14 @@ static enum status probe_judged(struct probe_local *l, const struct batch *batch
     }
     if (!status && l->pair_count)
         status = judge_pairs(l, batch, &semi_count);
-    return status ? status : push_selected(l, batch, NULL, semi_count, false);
+    if (!status || status == STATUS_STOP || semi_count == 0)
+        return status ? status : push_selected(l, batch, NULL, semi_count, false);
+    struct error saved = {0};
+    error_save(&saved);
+    status = push_selected(l, batch, NULL, semi_count, false);
+    if (status)
+        error_free(&saved);
+    return status ? status : error_restore(&saved);
 }
 
 /* ---- */

@@ -147,7 +147,7 @@ static enum status inner_take(struct local *local, const struct batch *batch)
         uint16_t at;
         enum status status = evaluation_filter(l->filter, &joined, &left, &joined.selected_count, &at);
         if (status)
-            return status;
+            return rows_before_failure(local, batch, status, at, inner_take);
         joined.selection = (row_pos *)left;
         joined.all_selected = left == NULL;
         if (n->op.counters)
@@ -241,6 +241,19 @@ static enum status left_alone(struct loop_local *l)
     return hand_on(l, &out);
 }
 
+/* Something failed: rows that wait go on first, for a LIMIT may be met by them. */
+static enum status pending_before(struct loop_local *l, enum status failure)
+{
+    if (failure == STATUS_STOP || status_sqlstate(failure)[0] != '2')
+        return failure;
+    struct error saved = {0};
+    error_save(&saved);
+    enum status status = flush_pending(l);
+    if (status)
+        error_free(&saved);
+    return status ? status : error_restore(&saved);
+}
+
 static enum status loop_take(struct local *local, const struct batch *batch)
 {
     struct loop_local *l = (struct loop_local *)local;
@@ -282,7 +295,7 @@ static enum status loop_take(struct local *local, const struct batch *batch)
                 status = left_alone(l);
         }
         if (status)
-            return status;
+            return pending_before(l, status);
     }
     return flush_pending(l);
 }

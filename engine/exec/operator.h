@@ -97,6 +97,7 @@ struct node_class {
     enum status (*source)(struct local *) MUST_CHECK;
     enum status (*take)(struct local *, const struct batch *) MUST_CHECK;
     enum status (*flush)(struct local *) MUST_CHECK;
+    enum status (*failed)(struct local *, enum status) MUST_CHECK;   /* instead of flush, for who keeps rows: its input met an error; rows before it may still go on. May be NULL */
     bool parallel;                       /* take (and local) may run in workers, many at once */
 };
 struct sink_class {                      /* the lower half of a breaker */

@@ -126,20 +126,45 @@ struct exec_node *runtime_filter_target(struct exec_node *op, uint16_t *columns,
 
 /* ---- the test ---- */
 
+/* Null keys match nothing. out may be rows. */
+static uint16_t not_null(const struct vector *key, const row_pos *rows, uint16_t count, row_pos *out)
+{
+    uint16_t kept = 0;
+    for (uint16_t k = 0; k < count; k++) {
+        row_pos i = rows ? rows[k] : k;
+        out[kept] = i;
+        kept = (uint16_t)(kept + !vector_null(key, i));
+    }
+    return kept;
+}
+
 uint16_t runtime_filter_rows(const struct runtime_filter *f, struct filter_tally *tally, uint64_t grain, const struct vector *columns,
                              const row_pos *rows, uint16_t count, row_pos *out)
 {
     uint64_t words[BATCH_MAX];
     const struct vector *keys[KEY_WORD_MAX];
-    uint16_t passed = 0;
-    for (uint16_t c = 0; c < f->layout.count; c++)
+    uint16_t inside = 0, passed = 0;
+    bool bounded = f->range != 0, wanted = runtime_filter_wanted(tally, grain);      /* not bounded: several keys in a word, or one that takes in every number */
+    for (uint16_t c = 0; c < f->layout.count; c++) {
         keys[c] = &columns[f->columns[c]];
+        if (keys[c]->nulls) {
+            count = not_null(keys[c], rows, count, out);
+            rows = out;
+        }
+    }
     key_words(&f->layout, keys, rows, count, words);
-    bool bounded = f->range != 0;            /* else several keys in a word, or one that takes in every number */
+    if (!wanted) {
+        for (uint16_t k = 0; k < count; k++) {
+            out[passed] = rows ? rows[k] : k;
+            passed = (uint16_t)(passed + (!bounded || words[k] - f->low < f->range));
+        }
+        return passed;
+    }
     if (f->bits) {
         for (uint16_t k = 0; k < count; k++) {
             uint64_t at = words[k] - f->low;
             out[passed] = rows ? rows[k] : k;
+            inside = (uint16_t)(inside + (at < f->range));
             at = at < f->range ? at : f->range;          /* bit `range` is never set */
             passed = (uint16_t)(passed + (f->bits[at >> 6] >> (at & 63) & 1));
         }
@@ -147,25 +172,15 @@ uint16_t runtime_filter_rows(const struct runtime_filter *f, struct filter_tally
         for (uint16_t k = 0; k < count; k++)
             words[k] = bounded && words[k] - f->low >= f->range ? 0 : hash_u64(words[k]) | 1;
         for (uint16_t k = 0; k < count; k++) {
-            uint64_t wanted = bloom_bits(words[k]);
+            uint64_t bits = bloom_bits(words[k]);
             out[passed] = rows ? rows[k] : k;
-            passed = (uint16_t)(passed + ((words[k] != 0) & ((f->blocks[hash_below(words[k], f->block_count)] & wanted) == wanted)));
+            inside = (uint16_t)(inside + (words[k] != 0));
+            passed = (uint16_t)(passed + ((words[k] != 0) & ((f->blocks[hash_below(words[k], f->block_count)] & bits) == bits)));
         }
-    }
-    for (uint16_t c = 0; c < f->layout.count; c++) {     /* null keys match nothing */
-        uint16_t kept = 0;
-        if (!keys[c]->nulls)
-            continue;
-        for (uint16_t k = 0; k < passed; k++) {
-            row_pos i = out[k];
-            out[kept] = i;
-            kept = (uint16_t)(kept + !vector_null(keys[c], i));
-        }
-        passed = kept;
     }
     if (tally->grain != grain)
         *tally = (struct filter_tally){ .grain = grain };
-    tally->seen += count;
+    tally->seen += inside;
     tally->passed += passed;
     return passed;
 }

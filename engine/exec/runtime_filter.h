@@ -5,8 +5,9 @@
  * (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007). The join puts it on the table scan that its key
  * columns come from, however far below; the scan drops rows after its own condition and before it describes further columns.
  *
- * A filter that drops little costs more than it brings: within each grain the scan looks how many pass at first, and leaves the rest of the
- * grain alone when nearly all do. That hangs on the grain's rows only, so which rows get further up is the same for any number of workers. */
+ * A filter that drops little costs more than it brings: within each grain the scan looks how many of the rows inside the bounds pass at first, and
+ * asks no more than the bounds for the rest of the grain when nearly all do. That hangs on the grain's rows inside the bounds only: not on who scans, nor on
+ * which pages of others zone maps have learned to skip. So the rows that get further up, and may raise an error there, are always the same. */
 #ifndef ENGINE_EXEC_RUNTIME_FILTER_H
 #define ENGINE_EXEC_RUNTIME_FILTER_H
 
@@ -38,9 +39,9 @@ struct exec_node *runtime_filter_target(struct exec_node *op, uint16_t *columns,
 /* The rows that pass, to `out` (may be `rows`). */
 uint16_t    runtime_filter_rows(const struct runtime_filter *, struct filter_tally *, uint64_t grain, const struct vector *columns,
                                 const row_pos *rows, uint16_t count, row_pos *out);
-static inline bool runtime_filter_wanted(const struct runtime_filter *f, const struct filter_tally *t, uint64_t grain)
+static inline bool runtime_filter_wanted(const struct filter_tally *t, uint64_t grain)       /* more of it than its bounds? */
 {
-    return f->active && (t->grain != grain || t->seen < 256 || t->passed < t->seen - t->seen / 8);
+    return t->grain != grain || t->seen < 256 || t->passed < t->seen - t->seen / 8;
 }
 
 /* 128-bit product's upper half: a number below n for a hash. */

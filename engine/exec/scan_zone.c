@@ -40,6 +40,16 @@ static enum kin kin_of(struct sql_type type)
     }
 }
 
+/* LIKE with a pattern that ends well. */
+static bool fine_pattern(const struct scalar *s)
+{
+    const struct scalar *pattern = s->arg_count == 2 ? s->args[1] : NULL;
+    if (!s->operator || (strcmp(s->operator->name, "~~") != 0 && strcmp(s->operator->name, "!~~") != 0) || !pattern || pattern->kind != SCALAR_CONST)
+        return false;
+    const struct varlen *text = &pattern->constant.v;
+    return !pattern->constant.null && (text->length == 0 || text->bytes[text->length - 1] != '\\');
+}
+
 /* Comparisons of such values, and of texts, raise no error. */
 static bool never_fails(const struct scalar *s)
 {
@@ -47,7 +57,7 @@ static bool never_fails(const struct scalar *s)
     case SCALAR_CONST: case SCALAR_COLUMN: case SCALAR_PARAMETER: case SCALAR_OUTER:
         return true;
     case SCALAR_CALL:
-        if (relation_of(s, false) == NO_RELATION && !(s->operator && strcmp(s->operator->name, "<>") == 0))
+        if (relation_of(s, false) == NO_RELATION && !(s->operator && strcmp(s->operator->name, "<>") == 0) && !fine_pattern(s))
             return false;
         for (int32_t i = 0; i < s->arg_count; i++)
             if (kin_of(s->args[i]->type) == KIN_NONE && s->args[i]->type.oid != OID_TEXT && s->args[i]->type.oid != OID_VARCHAR && s->args[i]->type.oid != OID_BPCHAR)
@@ -106,7 +116,8 @@ static bool add_conditions(struct scan_zones *z, const struct plan *plan, const 
 void scan_zones_open(struct scan_zones *z, const struct plan *plan)
 {
     *z = (struct scan_zones){.map = zone_map(&plan->table->heap), .decide = true};
-    if (z->map && plan->filter && !add_conditions(z, plan, plan->filter))
+    z->may_fail = z->map && plan->filter && !add_conditions(z, plan, plan->filter);
+    if (z->may_fail)
         z->decide = false;
     z->own = z->count;
 }
@@ -179,7 +190,7 @@ void scan_zones_narrow(struct scan_zones *z, const struct plan *plan, uint16_t o
 {
     uint16_t column = plan->columns[output];
     enum kin kin = kin_of(plan->types[output]);
-    if (!z->map || column == 0xFFFF || kin == KIN_NONE)
+    if (!z->map || z->may_fail || column == 0xFFFF || kin == KIN_NONE)
         return;
     uint32_t t = z->own;
     while (t < z->count && z->tests[t].column != column)

@@ -15,6 +15,7 @@
 struct scan_zones {
     struct zone_map *map;                /* NULL: none to be had */
     uint32_t own, count;                 /* tests from the filter; those and what joins added */
+    bool may_fail;                       /* the filter may raise an error: no page may be skipped for what joins say */
     bool decide;                         /* the filter is these tests and nothing else (or there is none) */
     struct zone_test tests[SCAN_ZONE_TESTS];
     struct scan_zone_source {

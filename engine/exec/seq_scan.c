@@ -181,7 +181,7 @@ static enum status scan_filters(struct scan_local *l, uint64_t grain, const row_
     enum status status = STATUS_OK;
     uint16_t number = 0;
     for (struct runtime_filter *f = scan->filters; f && *count && !status; f = f->next, number++) {
-        if (!runtime_filter_wanted(f, &l->tallies[number], grain))
+        if (!f->active || (!f->range && !runtime_filter_wanted(&l->tallies[number], grain)))
             continue;
         status = scan_columns(l, &l->ref, f->columns, f->layout.count, *left, *count);
         if (!status)

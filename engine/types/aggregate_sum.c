@@ -448,30 +448,44 @@ KIND(stddev_pop, false, true)
 
 /* ---- intervals ---- */
 
-struct interval_sum { struct interval sum; int64_t count; };
-static enum status interval_join(struct interval *s, struct interval v)
+/* Wide enough for any number of rows, so that whether the sum fits hangs on nothing but itself, not on which rows were added first. */
+struct interval_sum { __int128 us; int64_t months, days, count, unused; };
+static void interval_join(struct interval_sum *s, struct interval v)
 {
-    if (__builtin_add_overflow(s->months, v.months, &s->months) || __builtin_add_overflow(s->days, v.days, &s->days) || __builtin_add_overflow(s->us, v.us, &s->us))
-        return error_set(STATUS_DATETIME_OVERFLOW, "interval out of range");
-    return STATUS_OK;
+    s->months += v.months;
+    s->days += v.days;
+    s->us += v.us;
+    s->count++;
 }
-UPDATE(interval_sum, struct interval_sum, s->count++; CHECK_ROW(interval_join(&s->sum, VECTOR(struct interval, &c->args[0], i))))
+UPDATE(interval_sum, struct interval_sum, interval_join(s, VECTOR(struct interval, &c->args[0], i)))
 static enum status interval_sum_combine(void *into, const void *from, struct arena *arena)
 {
     (void)arena;
     struct interval_sum *s = into;
     const struct interval_sum *f = from;
+    s->months += f->months;
+    s->days += f->days;
+    s->us += f->us;
     s->count += f->count;
-    return interval_join(&s->sum, f->sum);
+    return STATUS_OK;
+}
+static enum status interval_total(const struct interval_sum *s, struct interval *out)
+{
+    *out = (struct interval){.months = (int32_t)s->months, .days = (int32_t)s->days, .us = (int64_t)s->us};
+    if (out->months != s->months || out->days != s->days || out->us != s->us)
+        return error_set(STATUS_DATETIME_OVERFLOW, "interval out of range");
+    return STATUS_OK;
 }
 static enum status interval_sum_finish(const void *state, struct sql_type result, struct arena *arena, struct value *out)
 {
     (void)result;
     (void)arena;
     const struct interval_sum *s = state;
+    struct interval total;
+    enum status status = interval_total(s, &total);
     *out = (struct value){.null = !s->count};
-    memcpy(&out->i16, &s->sum, 16);
-    return STATUS_OK;
+    memcpy(&out->i16, &total, 16);
+    return status;
 }
 static enum status interval_avg_finish(const void *state, struct sql_type result, struct arena *arena, struct value *out)
 {
@@ -481,7 +495,10 @@ static enum status interval_avg_finish(const void *state, struct sql_type result
     struct interval r = {0};
     *out = (struct value){.null = !s->count};
     if (s->count) {
-        enum status st = interval_divide(s->sum, (double)s->count, &r);
+        struct interval total;
+        enum status st = interval_total(s, &total);
+        if (!st)
+            st = interval_divide(total, (double)s->count, &r);
         if (st)
             return st;
     }

@@ -169,5 +169,14 @@ for run in "2 1GB" "8 1MB" "1 1MB"; do
 done
 same "parallel: a duplicate is found by many workers" "ERROR:  could not create unique index \"middle_u\"" "$(q -c "$settings SET max_parallel_workers_per_gather = 4" -c "CREATE UNIQUE INDEX middle_u ON middle (k)" 2>&1 | head -n 1)"
 same "parallel: the first row's error stops a build" "ERROR:  integer out of range" "$(q -c "$settings SET max_parallel_workers_per_gather = 4" -c "CREATE INDEX middle_z ON middle ((id + 2147413647), (10 / (id - 140000)))" 2>&1)"
+# What zone maps have learned shows in no answer, errors included: of the first grain nearly all rows pass the filter of s, which is then left alone, but for its bounds.
+attempt "parallel: tables for zone maps" q -c "CREATE TABLE zoned AS SELECT g AS id, CASE WHEN g < 3000 THEN g % 100 ELSE 1000 END AS k, g % 10 AS u, CASE WHEN g < 3000 THEN 1 ELSE 0 END AS b FROM generate_series(1, 60000) g" \
+    -c "CREATE TABLE zone_s AS SELECT g AS k FROM generate_series(0, 99) g" -c "CREATE TABLE zone_u AS SELECT g AS id, 5 AS c FROM generate_series(0, 9) g" -c "ANALYZE zoned" -c "ANALYZE zone_s" -c "ANALYZE zone_u"
+zoned="SELECT count(*) FROM zoned z JOIN zone_u u ON z.u = u.id AND 10 / z.b > u.c JOIN zone_s s ON z.k = s.k"
+for run in 1 2 3; do
+    same "parallel: rows that a later join has no use for raise nothing, run $run" 2999 "$(q -c "SET join_collapse_limit = 1; SET max_parallel_workers_per_gather = $run" -c "$zoned" 2>&1)"
+done
+own="SELECT count(*) FROM zoned z JOIN zone_s s ON z.k = s.k WHERE 10 / z.b > 5"
+same "parallel: and those that fail in their own scan always do" "ERROR:  division by zero ERROR:  division by zero" "$(q -c "$own" 2>&1) $(q -c "$own" 2>&1)"
 server_stop
 verdict $? "parallel: the server ends well"

@@ -153,7 +153,7 @@ static enum status statement_execute(struct ddl *d, const struct statement *s, u
  * as it is. */
 enum status ddl_execute(struct session *session, const struct statement *statement, const char *sql, uint64_t *row_count)
 {
-    struct ddl d = {.session = session, .arena = session_statement_arena(session), .sql = sql + statement->start - 1};
+    struct ddl d = {.session = session, .arena = session_statement_arena(session), .sql = sql + statement->start - 1, .altering = statement->kind == STATEMENT_ALTER};
     struct statement_list own;
     catalog_access_open(session, d.arena, &d.access);
     enum status status = parse_sql(d.arena, d.sql, (size_t)statement->length, &own);

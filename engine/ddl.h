@@ -31,6 +31,7 @@ struct ddl {
     struct arena *arena;                 /* of the statement */
     struct catalog_access access;
     const char *sql;                     /* the text that positions refer to */
+    bool altering;                       /* ALTER TABLE: PostgreSQL points at no place in constraints then */
 };
 
 /* ---- ddl_rows.c ---- */

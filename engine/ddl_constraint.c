@@ -302,7 +302,7 @@ static enum status key_add(struct ddl *d, const struct table *table, const struc
     struct text_buffer addition;
     text_buffer_open(&addition, d->arena);
     for (uint16_t i = 0; i < count; i++) {
-        int position = c->columns.positions ? c->columns.positions[i] : c->position;
+        int position = d->altering ? 0 : c->position;
         int at = table_column(table, c->columns.items[i]);
         if (at < 0)
             return ddl_fail(position, STATUS_UNDEFINED_COLUMN, "column \"%s\" named in key does not exist", c->columns.items[i]);

@@ -95,7 +95,7 @@ static enum status key_read(struct ddl *d, const struct new_index *n, struct key
             if (status)
                 return status;
             if (scalar_volatility(bound) != IMMUTABLE)
-                return ddl_fail(e->position, STATUS_INVALID_OBJECT_DEFINITION, "functions in index expression must be marked IMMUTABLE");
+                return error_set(STATUS_INVALID_OBJECT_DEFINITION, "functions in index expression must be marked IMMUTABLE");
             if (bound->kind == SCALAR_CONST)
                 return ddl_fail(e->position, STATUS_INVALID_OBJECT_DEFINITION, "cannot create index on a constant");
             key->types[i] = type_make(bound->type.oid, bound->type.typmod);

@@ -151,6 +151,11 @@ enum status column_default(struct ddl *d, const struct table *table, struct new_
         status = bind_expression(d->session, d->arena, d->sql, column->default_expr, generated ? table : NULL, column->type, generated ? "column generation expression" : "DEFAULT expression", &scalar);
     if (status && error_current()->status == STATUS_CANNOT_COERCE)
         return status;
+    if (status == STATUS_DATATYPE_MISMATCH && !bind_expression(d->session, d->arena, d->sql, column->default_expr, generated ? table : NULL, (struct sql_type){0}, "DEFAULT expression", &scalar)) {
+        status = error_set(STATUS_DATATYPE_MISMATCH, "column \"%s\" is of type %s but default expression is of type %s", column->name, type_format(column->type.oid, -1, d->arena), type_format(scalar->type.oid, -1, d->arena));
+        error_hint("You will need to rewrite or cast the expression.");
+        return status;
+    }
     if (!status && generated && scalar_volatility(scalar) != IMMUTABLE)
         status = ddl_fail(0, STATUS_INVALID_OBJECT_DEFINITION, "generation expression is not immutable");
     if (status)

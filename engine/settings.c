@@ -247,6 +247,11 @@ static enum status parse_number(const struct setting *s, const char *text, doubl
     }
     if (s->kind == KIND_INT)
         number = nearbyint(number);
+    if (s->kind == KIND_INT && number > INT32_MAX && s->max <= INT32_MAX) {
+        bad_value(s, text);
+        error_hint("Value exceeds integer range.");
+        return STATUS_INVALID_PARAMETER_VALUE;
+    }
     if (number < s->min || number > s->max)
         return error_set(STATUS_INVALID_PARAMETER_VALUE, "%.15g%s%s is outside the valid range for parameter \"%s\" (%.15g .. %.15g)", number, unit_name(s->unit) ? " " : "", unit_name(s->unit) ? unit_name(s->unit) : "",
                          s->name, s->min, s->max);

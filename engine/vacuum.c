@@ -120,7 +120,9 @@ enum status vacuum_run(struct session *session, const struct vacuum_statement *s
     enum status status = options_read(s, analyze_only, &analyze, &verbose);
     for (int i = 0; !status && i < s->relation_count; i++) {
         const struct table *table;
-        status = catalog_open(session, s->relations[i].relation, LOCK_SHARE_UPDATE_EXCLUSIVE, &table);
+        struct relation_name name = *s->relations[i].relation;
+        name.position = 0;                                    /* PostgreSQL points at no name here */
+        status = catalog_open(session, &name, LOCK_SHARE_UPDATE_EXCLUSIVE, &table);
         if (!status && table->kind == RELATION_VIEW) {
             session_notice(session, "WARNING", "01000", "skipping \"%s\" --- cannot %s non-tables or special system tables", table->name, analyze_only ? "analyze" : "vacuum");
             continue;

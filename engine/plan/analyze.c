@@ -140,6 +140,14 @@ static struct scalar *system_column(struct planner *p, struct rel *r, const char
     return NULL;
 }
 
+static enum status check_reachable(struct planner *p, const struct space *space, int position)
+{
+    if (!space->unreachable) return STATUS_OK;
+    enum status status = fail_at(p, position, STATUS_INVALID_COLUMN_REFERENCE, "invalid reference to FROM-clause entry for table \"%s\"", space->alias ? space->alias : "?");
+    error_detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.");
+    return status;
+}
+
 static bool is_system_name(const char *name)
 {
     static const char *const names[] = { "xmin", "xmax", "cmin", "cmax", "ctid" };
@@ -165,6 +173,7 @@ enum status scope_column(struct planner *p, struct scope *scope, const struct ex
         const char *name = names[0];
         for (struct scope *s = scope; s; s = s->outer) {
             const struct space_column *hit = NULL;
+            const struct space *of = NULL;
             for (uint32_t i = 0; i < s->space_count; i++) {
                 const struct space *space = s->spaces[i];
                 if (!space->unqualified) continue;
@@ -172,9 +181,12 @@ enum status scope_column(struct planner *p, struct scope *scope, const struct ex
                     if (strcmp(space->columns[c].name, name) != 0) continue;
                     if (hit) return fail_at(p, e->position, STATUS_AMBIGUOUS_COLUMN, "column reference \"%s\" is ambiguous", name);
                     hit = &space->columns[c];
+                    of = space;
                 }
             }
             if (hit) {
+                enum status status = check_reachable(p, of, e->position);
+                if (status) return status;
                 *out = at_position(p, hit->value, e->position);
                 return STATUS_OK;
             }
@@ -205,6 +217,8 @@ enum status scope_column(struct planner *p, struct scope *scope, const struct ex
     const char *schema = count >= 3 ? names[count - 3] : NULL, *table = names[count - 2], *name = names[count - 1];
     struct space *space = scope_space(scope, schema, table, NULL);
     if (!space) return no_such_space(p, scope, table, e->position);
+    enum status reachable = check_reachable(p, space, e->position);
+    if (reachable) return reachable;
     const struct space_column *hit = NULL;
     for (uint32_t c = 0; c < space->column_count; c++) {
         if (strcmp(space->columns[c].name, name) != 0) continue;
@@ -304,10 +318,12 @@ static enum status analyze_cte(struct planner *p, struct scope *scope, struct ct
             c->recursive = false;        /* it doesn't mention itself: an ordinary UNION */
             if ((status = analyze_select(p, scope, u, false, &q))) return status;
         } else {
-            if (u->order_by.count || u->limit || u->offset)
-                return fail_at(p, u->position, STATUS_FEATURE_NOT_SUPPORTED, "ORDER BY, OFFSET and LIMIT in a recursive query are not implemented");
+            const struct expr *tail = u->order_by.count ? u->order_by.items[0]->expr : u->offset ? u->offset : u->limit;
+            if (tail)
+                return fail_at(p, tail->position, STATUS_FEATURE_NOT_SUPPORTED, "%s in a recursive query is not implemented", u->order_by.count ? "ORDER BY" : u->offset ? "OFFSET" : "LIMIT");
+            if (u->locking_count) return fail_at(p, 0, STATUS_FEATURE_NOT_SUPPORTED, "FOR UPDATE/SHARE in a recursive query is not implemented");
             if (c->step->visible_count != c->initial->visible_count)
-                return fail_at(p, u->right->position, STATUS_SYNTAX, "each UNION query must have the same number of columns");
+                return fail_at(p, u->right->targets.count ? u->right->targets.items[0]->position : u->right->position, STATUS_SYNTAX, "each UNION query must have the same number of columns");
             for (int i = 0; i < c->column_count; i++) {
                 struct scalar *pair[2] = { scalar_null(p->arena, c->types[i], 0), c->step->targets[i] };
                 struct sql_type t;
@@ -366,6 +382,7 @@ static enum status check_mutual(struct planner *p, const struct cte_query *c)
 enum status scope_with(struct planner *p, struct scope *scope, const struct with *with)
 {
     if (!with) return STATUS_OK;
+    scope->with = with;
     for (int i = 0; i < with->count; i++) {
         const struct cte *syntax = with->items[i];
         for (int k = 0; k < i; k++)
@@ -489,6 +506,18 @@ static enum status analyze_view(struct planner *p, struct scope *scope, const st
     return STATUS_OK;
 }
 
+/* No such table: is there a WITH query of that name further on? */
+static void explain_forward(const struct scope *scope, const char *name)
+{
+    for (const struct scope *s = scope; s; s = s->outer)
+        for (int i = 0; s->with && i < s->with->count; i++)
+            if (strcmp(s->with->items[i]->name, name) == 0) {
+                error_detail("There is a WITH item named \"%s\", but it cannot be referenced from this part of the query.", name);
+                error_hint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.");
+                return;
+            }
+}
+
 static enum status analyze_relation(struct planner *p, struct scope *scope, const struct from_item *item, struct rel **out, const char **schema)
 {
     const struct relation_name *name = item->relation;
@@ -501,8 +530,6 @@ static enum status analyze_relation(struct planner *p, struct scope *scope, cons
             if (begun) return begun;
             bool self = c->query == NULL;
             if (self && (begun = check_mutual(p, c))) return begun;
-            if (self && p->self_place)
-                return fail_at(p, item->position, STATUS_INVALID_RECURSION, "recursive reference to query \"%s\" must not appear within %s", c->name, p->self_place);
             if (self && !c->recursive) {
                 c->references++;
                 const struct select *own = c->syntax->statement->kind == STATEMENT_SELECT ? c->syntax->statement->select : NULL;
@@ -513,6 +540,8 @@ static enum status analyze_relation(struct planner *p, struct scope *scope, cons
                 return fail_at(p, c->syntax->position, STATUS_INVALID_RECURSION,
                                "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", c->name);
             }
+            if (self && p->self_place)
+                return fail_at(p, item->position, STATUS_INVALID_RECURSION, "recursive reference to query \"%s\" must not appear within %s", c->name, p->self_place);
             c->references++;
             if (self && c->references > 1)   /* a join of the step's rows with themselves: no fixed point is defined */
                 return fail_at(p, item->position, STATUS_INVALID_RECURSION, "recursive reference to query \"%s\" must not appear more than once", c->name);
@@ -540,6 +569,7 @@ static enum status analyze_relation(struct planner *p, struct scope *scope, cons
     }
     const struct table *table;
     enum status status = catalog_open(p->session, name, LOCK_ACCESS_SHARE, &table);
+    if (status == STATUS_UNDEFINED_TABLE && !name->schema) explain_forward(scope, name->name);
     if (status) return status;
     if ((status = check_relation_kind(p, table, item->position, name->name))) return status;
     *schema = table->schema_name;
@@ -662,7 +692,9 @@ static enum status analyze_join(struct planner *p, struct scope *scope, const st
     if ((status = analyze_item(p, scope, item->left, &n->left))) return status;
     uint32_t middle = scope->space_count;
     p->self_place = nulls_right && !place ? "an outer join" : place;
+    for (uint32_t i = first; i < middle; i++) scope->spaces[i]->unreachable |= nulls_left;
     if ((status = analyze_item(p, scope, item->right, &n->right))) return status;
+    for (uint32_t i = first; i < middle; i++) scope->spaces[i]->unreachable = false;
     p->self_place = place;
     uint32_t last = scope->space_count;
     switch (item->join) {
@@ -696,6 +728,9 @@ static enum status analyze_join(struct planner *p, struct scope *scope, const st
         s->columns = arena_array(p->arena, struct space_column, total ? total : 1);
         for (int i = 0; i < merged.count; i++) {
             int position = merged.positions ? merged.positions[i] : item->position;
+            for (int k = 0; k < i && !item->natural; k++)
+                if (strcmp(merged.items[k], merged.items[i]) == 0)
+                    return fail_at(p, 0, STATUS_DUPLICATE_COLUMN, "column name \"%s\" appears more than once in USING clause", merged.items[i]);
             const struct space_column *l = side_column(p, scope, first, middle, merged.items[i], "left", true, &status);
             if (status) return status;
             const struct space_column *r = side_column(p, scope, middle, last, merged.items[i], "right", true, &status);
@@ -743,6 +778,7 @@ static enum status analyze_join(struct planner *p, struct scope *scope, const st
         struct scope inside = *scope;
         inside.spaces = scope->spaces + first;
         inside.space_count = inside.space_capacity = last - first;
+        inside.hidden = scope;
         if ((status = bind_boolean(p, &inside, item->on, "JOIN/ON", &n->on))) return status;
     }
     if (item->alias) {                   /* (a JOIN b) AS j hides a and b */
@@ -809,6 +845,31 @@ enum status analyze_from(struct planner *p, struct scope *scope, const struct fr
     return STATUS_OK;
 }
 
+/* Why PostgreSQL wouldn't change this view either; NULL: it would. */
+static const char *view_obstacle(const struct select *s)
+{
+    if (s->with) return "Views containing WITH are not automatically updatable.";
+    if (s->distinct) return "Views containing DISTINCT are not automatically updatable.";
+    if (s->has_group_by) return "Views containing GROUP BY are not automatically updatable.";
+    if (s->having) return "Views containing HAVING are not automatically updatable.";
+    if (s->set != SET_NONE) return "Views containing UNION, INTERSECT, or EXCEPT are not automatically updatable.";
+    if (s->limit || s->offset) return "Views containing LIMIT or OFFSET are not automatically updatable.";
+    if (s->from.count != 1 || s->from.items[0]->kind != FROM_TABLE) return "Views that do not select from a single table or view are not automatically updatable.";
+    return NULL;
+}
+
+static enum status view_refused(struct planner *p, const struct table *view, const char *verb)
+{
+    const char *obstacle = view->view ? view_obstacle(view->view) : NULL;
+    enum status status = fail_at(p, 0, obstacle ? STATUS_OBJECT_NOT_READY : STATUS_FEATURE_NOT_SUPPORTED, "cannot %s view \"%s\"", verb, view->name);
+    if (!obstacle) return status;
+    bool insert = strncmp(verb, "insert", 6) == 0, update = strncmp(verb, "update", 6) == 0;
+    error_detail("%s", obstacle);
+    error_hint("To enable %s the view, provide an INSTEAD OF %s trigger or an unconditional ON %s DO INSTEAD rule.", insert ? "inserting into" : update ? "updating" : "deleting from",
+               insert ? "INSERT" : update ? "UPDATE" : "DELETE", insert ? "INSERT" : update ? "UPDATE" : "DELETE");
+    return status;
+}
+
 /* The table that INSERT, UPDATE or DELETE writes. */
 enum status scope_open_target(struct planner *p, struct scope *scope, const struct relation_name *name, const char *alias, const char *verb, struct rel **out)
 {
@@ -816,8 +877,7 @@ enum status scope_open_target(struct planner *p, struct scope *scope, const stru
     enum status status = catalog_open(p->session, name, LOCK_ROW_EXCLUSIVE, &table);
     if (status) return status;
     planner_lock_note(p, table->oid, LOCK_ROW_EXCLUSIVE);
-    if (table->kind == RELATION_VIEW && !table->virtual_table)
-        return fail_at(p, 0, STATUS_FEATURE_NOT_SUPPORTED, "cannot %s view \"%s\"", verb, table->name);
+    if (table->kind == RELATION_VIEW && !table->virtual_table) return view_refused(p, table, verb);
     if (table->kind == RELATION_SEQUENCE) return fail_at(p, 0, STATUS_WRONG_OBJECT_TYPE, "cannot change sequence \"%s\"", table->name);
     if (table->kind == RELATION_INDEX) return fail_at(p, name->position, STATUS_WRONG_OBJECT_TYPE, "cannot open relation \"%s\"", table->name);
     if (table->virtual_table || table->system) return fail_at(p, 0, STATUS_INSUFFICIENT_PRIVILEGE, "permission denied: \"%s\" is a system catalog", table->name);

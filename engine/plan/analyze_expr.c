@@ -618,7 +618,11 @@ static enum status bind_window_spec(struct planner *p, struct scope *scope, cons
         if (!d->is_reference) {
             if (d->partition_by.count) return fail_at(p, d->position, STATUS_WINDOWING, "cannot override PARTITION BY clause of window \"%s\"", d->refers_to);
             if (d->order_by.count && base->order_by.count) return fail_at(p, d->position, STATUS_WINDOWING, "cannot override ORDER BY clause of window \"%s\"", d->refers_to);
-            if (base->has_frame) return fail_at(p, d->position, STATUS_WINDOWING, "cannot copy window \"%s\" because it has a frame clause", d->refers_to);
+            if (base->has_frame) {
+                enum status status = fail_at(p, d->position, STATUS_WINDOWING, "cannot copy window \"%s\" because it has a frame clause", d->refers_to);
+                if (!d->name && !d->order_by.count && !d->has_frame) error_hint("Omit the parentheses in this OVER clause.");
+                return status;
+            }
         }
     }
     bool aggregates = scope->aggregates_ok, windows = scope->windows_ok, sets = scope->sets_ok;
@@ -658,7 +662,14 @@ static enum status bind_window_spec(struct planner *p, struct scope *scope, cons
                     break;
                 }
             }
-            status = coerce(p, s, want, CAST_IMPLICIT, s->position, ends[i]);
+            enum cast_context context = frame->mode == FRAME_RANGE ? CAST_IMPLICIT : CAST_ASSIGNMENT;
+            if (frame->mode == FRAME_RANGE && !can_coerce(s->type.oid, want.oid, context)) {
+                status = fail_at(p, exprs[i]->position, STATUS_FEATURE_NOT_SUPPORTED, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type %s",
+                                 type_text(p, w->order[0]->type), type_text(p, s->type));
+                error_hint("Cast the offset value to an appropriate type.");
+                break;
+            }
+            status = coerce(p, s, want, context, s->position, ends[i]);
         }
     }
     scope->aggregates_ok = aggregates;
@@ -820,9 +831,12 @@ static enum status bind_function(struct planner *p, struct scope *scope, const s
             *set_result = call->type;
             return STATUS_OK;
         }
-        if (!scope->sets_ok)
-            return fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, scope->in_aggregate ? "aggregate function calls cannot contain set-returning function calls"
-                           : "set-returning functions are not allowed in %s", scope->clause ? scope->clause : "this place");
+        if (!scope->sets_ok || scope->no_sets) {
+            enum status status = fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, scope->in_aggregate ? "aggregate function calls cannot contain set-returning function calls"
+                                         : "set-returning functions are not allowed in %s", scope->sets_ok ? scope->no_sets : scope->clause ? scope->clause : "this place");
+            if (scope->in_aggregate || scope->sets_ok) error_hint("You might be able to move the set-returning function into a LATERAL FROM item.");
+            return status;
+        }
     }
     return make_call(p, f, args, count, CALL_FUNCTION, NULL, result, e->position, out);
 }
@@ -1001,6 +1015,8 @@ static enum status bind_case(struct planner *p, struct scope *scope, const struc
 {
     int whens = e->case_.count;
     struct scalar *operand = NULL;
+    const char *no_sets = scope->no_sets;
+    scope->no_sets = "CASE";
     if (e->case_.operand) {
         TRY(bind_node(p, scope, e->case_.operand, &operand));
         TRY(resolve_unknown(p, operand, &operand));
@@ -1014,6 +1030,7 @@ static enum status bind_case(struct planner *p, struct scope *scope, const struc
         TRY(bind_node(p, scope, e->case_.whens[i]->result, &results[i + 1]));
     }
     if (e->case_.otherwise) TRY(bind_node(p, scope, e->case_.otherwise, &results[0]));
+    scope->no_sets = no_sets;
     int first = e->case_.otherwise ? 0 : 1;
     TRY(coerce_to_common(p, results + first, (uint32_t)(whens + 1 - first), "CASE"));
     struct sql_type type = results[1]->type;
@@ -1047,7 +1064,10 @@ static enum status bind_common_list(struct planner *p, struct scope *scope, cons
 {
     uint32_t count = (uint32_t)e->list.count;
     struct scalar **items = arena_array(p->arena, struct scalar *, count ? count : 1);
+    const char *no_sets = scope->no_sets;
+    if (kind == SCALAR_COALESCE) scope->no_sets = name;
     for (uint32_t i = 0; i < count; i++) TRY(bind_node(p, scope, e->list.items[i], &items[i]));
+    scope->no_sets = no_sets;
     TRY(coerce_to_common(p, items, count, name));
     if (kind != SCALAR_COALESCE && !type_comparable(items[0]->type.oid))
         return fail_at(p, e->position, STATUS_UNDEFINED_FUNCTION, "could not identify a comparison function for type %s", type_text(p, items[0]->type));
@@ -1144,7 +1164,7 @@ static enum status bind_subscript(struct planner *p, struct scope *scope, const 
     TRY(bind_node(p, scope, e->subscript.operand, &s));
     if (s->type.oid == OID_NAME && e->subscript.count == 1 && !e->subscript.items[0].is_slice) return bind_name_subscript(p, scope, e, s, out);
     const struct type_info *info = type_info(s->type.oid);
-    if (!info || !info->element_oid) return fail_at(p, e->position, STATUS_DATATYPE_MISMATCH, "cannot subscript type %s because it does not support subscripting", type_text(p, s->type));
+    if (!info || !info->element_oid) return fail_at(p, e->subscript.operand->position, STATUS_DATATYPE_MISMATCH, "cannot subscript type %s because it does not support subscripting", type_text(p, s->type));
     if (e->subscript.count != 1) return fail_at(p, e->position, STATUS_FEATURE_NOT_SUPPORTED, "subscripts of several dimensions are not supported");
     const struct subscript *sub = &e->subscript.items[0];
     struct scalar *args[3] = { s, NULL, NULL };

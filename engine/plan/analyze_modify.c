@@ -305,7 +305,6 @@ static enum status analyze_conflict(struct planner *p, struct scope *scope, stru
     both.spaces = arena_array(p->arena, struct space *, scope->space_count + 1);
     memcpy(both.spaces, scope->spaces, sizeof *both.spaces * scope->space_count);
     both.spaces[scope->space_count] = space_of_rel(p, r, "excluded", NULL);
-    both.spaces[scope->space_count]->unqualified = false;
     both.space_count = both.space_capacity = scope->space_count + 1;
     c->set = arena_array(p->arena, struct scalar *, t->column_count);
     c->assigned = arena_array(p->arena, bool, t->column_count);

@@ -846,6 +846,8 @@ static enum status analyze_set_operation(struct planner *p, struct scope *scope,
         if (target < 0) {
             if (k->expr->kind == EXPR_COLUMN && k->expr->column.count == 1)
                 return fail_at(p, k->expr->position, STATUS_UNDEFINED_COLUMN, "column \"%s\" does not exist", k->expr->column.names[0]);
+            if (k->expr->kind == EXPR_COLUMN && k->expr->column.count == 2)
+                return fail_at(p, k->expr->position, STATUS_UNDEFINED_TABLE, "missing FROM-clause entry for table \"%s\"", k->expr->column.names[0]);
             const struct expr *leftmost = k->expr;
             while (leftmost->kind == EXPR_OPERATOR && leftmost->op.left) leftmost = leftmost->op.left;
             enum status status = fail_at(p, leftmost->position, STATUS_FEATURE_NOT_SUPPORTED, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause");
@@ -862,6 +864,10 @@ static enum status analyze_plain(struct planner *p, struct scope *scope, struct 
 {
     TRY(analyze_from(p, scope, &select->from, &q->from));
     scope->windows = &select->windows;
+    for (int i = 0; i < select->windows.count; i++)
+        for (int k = 0; k < i; k++)
+            if (strcmp(select->windows.items[k]->name, select->windows.items[i]->name) == 0)
+                return fail_at(p, select->windows.items[i]->position, STATUS_WINDOWING, "window \"%s\" is already defined", select->windows.items[i]->name);
     if (select->where) TRY(bind_boolean(p, scope, select->where, "WHERE", &q->where));
     scope->aggregates_ok = scope->windows_ok = scope->sets_ok = true;
     scope->clause = "SELECT";

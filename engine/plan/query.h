@@ -244,7 +244,7 @@ struct space {                           /* what one FROM item shows */
     const char *alias, *schema;          /* alias NULL: a join without a name */
     uint32_t column_count; struct space_column *columns;
     bool qualified, unqualified;         /* how its columns may be named */
-    bool lateral_only, lateral_ok;
+    bool unreachable;                    /* on the side of a RIGHT or FULL JOIN that its other side may not refer to */
     struct rel *rel;                     /* for system columns and whole rows */
 };
 struct scope {
@@ -253,12 +253,14 @@ struct scope {
     struct query *query;
     uint32_t space_count, space_capacity; struct space **spaces;
     struct cte_query **ctes; uint32_t cte_count, cte_capacity;
+    const struct with *with;             /* its clause: what of it isn't in ctes yet can't be mentioned */
     const struct window_list *windows;
     uint16_t level;
     bool barrier;                        /* names of outer scopes aren't seen (views) */
     const struct table *only_table;      /* bind_expression */
     const char *clause;                  /* what is being analyzed, for messages: "WHERE" … */
     bool aggregates_ok, windows_ok, sets_ok, no_subqueries;
+    const char *no_sets;                 /* "CASE", "COALESCE": set-returning functions may not stand in one */
     bool in_aggregate, in_window;
     const char *what;                    /* bind_expression: "check constraint" … */
 };

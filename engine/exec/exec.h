@@ -44,6 +44,11 @@ enum status row_writer_rows(struct row_writer *, const struct batch *rows /* tab
 /* After an error of row_writer_rows: position of the row it is about, -1 none; *before: no row of that batch had been written yet. */
 int         row_writer_failed_row(const struct row_writer *, bool *before);
 enum status row_writer_close(struct row_writer *) MUST_CHECK;          /* deferred checks of the statement */
+/* Workers that do something else for the statement while its rows are written: how many there may be (0: none); work(context) begins in that many;
+ * all are back (a task that nobody has begun by then is done by the caller). After help comes await, before close too. */
+uint16_t    row_writer_helpers(const struct row_writer *);
+void        row_writer_help(struct row_writer *, uint16_t helpers, void (*work)(void *context), void *context);
+enum status row_writer_await(struct row_writer *) MUST_CHECK;
 
 /* Workers: threads that live as long as the server. */
 enum status workers_start(uint32_t limit) MUST_CHECK;                  /* threads are started on demand, up to exec_worker_limit */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include "engine/exec/index_entries.h"
 #include "engine/exec/write.h"
+#include "engine/plan/gate.h"
 #include "base/atomic.h"
 
 #define CLAIM_PAGES 64
@@ -309,9 +310,7 @@ static enum status part_read(struct part *p, struct worker *worker, uint64_t *pa
     }
     if (ring)
         pool_ring_close(ring);
-    if (!status)
-        index_entries_sort(&p->entries);
-    return status;
+    return status ? status : index_entries_finish(&p->entries);
 }
 
 static enum status part_work(void *context, uint16_t number, struct worker *worker)
@@ -331,11 +330,13 @@ static enum status part_work(void *context, uint16_t number, struct worker *work
 
 static uint16_t workers_for(const struct build *b)
 {
-    int most = b->run.settings->max_parallel_workers_per_gather;
-    uint32_t claims = (b->pages + CLAIM_PAGES - 1) / CLAIM_PAGES;
-    if (most < 2 || !workers_available() || claims < 2 || program_serial(b->exprs) || program_serial(b->predicate))
-        return 1;
-    return (uint16_t)((uint32_t)most < claims ? (uint32_t)most : claims);
+    uint32_t most = (uint32_t)b->run.settings->max_parallel_workers_per_gather, claims = (b->pages + CLAIM_PAGES - 1) / CLAIM_PAGES;
+    uint32_t workers = gate_workers(b->run.settings, b->pages);
+    if (workers > most)
+        workers = most;
+    if (workers > claims)
+        workers = claims;
+    return workers < 2 || !workers_available() || program_serial(b->exprs) || program_serial(b->predicate) ? 1 : (uint16_t)workers;
 }
 
 static enum status read_heap(struct build *b)

@@ -7,13 +7,17 @@
 #include <stdlib.h>
 #include "btree/key.h"
 #include "engine/exec/index_entries.h"
+#include "engine/exec/merge_heap.h"
 
 _Static_assert(PAX_MAX_SLOTS <= 1 << 10, "a slot is 10 bits of a word");
 #define ROOM_BYTES (64u << 10)
+#define FAN_IN 8                         /* runs that are read at once: of each part, as many as are left for the last merge */
 
 void index_entries_open(struct index_entries *e, struct run *run, struct worker *worker, struct arena *parent, bool short_keys, uint64_t limit)
 {
     *e = (struct index_entries){ .run = run, .worker = worker, .kept = parent, .arena = arena_open(parent, "index entries"), .short_keys = short_keys, .limit = limit };
+    uint64_t most = limit / (sizeof *e->words + (short_keys ? 0 : sizeof *e->entries));
+    e->most = most > UINT32_MAX / 4 ? UINT32_MAX / 4 : most < 2 * PAX_MAX_SLOTS ? 2 * PAX_MAX_SLOTS : (uint32_t)most;
 }
 
 void index_entries_clear(struct index_entries *e)
@@ -32,6 +36,8 @@ static void reserve(struct index_entries *e, uint32_t more)
     uint32_t capacity = e->capacity ? e->capacity : 1024;
     while (capacity < e->count + more)
         capacity *= 2;
+    if (capacity > e->most && e->count + more <= e->most)
+        capacity = e->most;              /* the last step goes no further than the limit */
     e->words = arena_grow(e->arena, e->words, e->capacity * sizeof *e->words, capacity * sizeof *e->words);
     if (!e->short_keys)
         e->entries = arena_grow(e->arena, e->entries, e->capacity * sizeof *e->entries, capacity * sizeof *e->entries);
@@ -152,16 +158,17 @@ static void sort_equals(const struct index_entries *e, sort_word *words, sort_wo
     }
 }
 
-void index_entries_sort(struct index_entries *e)
+enum status index_entries_sort(struct index_entries *e)
 {
     sort_words(e->words, e->count);
     if (e->short_keys || e->count < 2)
-        return;
+        return STATUS_OK;
     sort_word *space = malloc((e->count / 2 + 1u) * sizeof *space);
     if (!space)
-        panic("out of memory");
+        return error_set(STATUS_OUT_OF_MEMORY, NULL);
     sort_equals(e, e->words, space, e->count, 0);
     free(space);
+    return STATUS_OK;
 }
 
 /* ---- runs ---- of short keys the words in two halves; else key, row id, flags ---- */
@@ -175,45 +182,76 @@ static const struct sql_type *run_types(struct index_entries *e, uint16_t *count
     return types;
 }
 
-enum status index_entries_spill(struct index_entries *e)
+struct run_writer { struct index_entries *e; struct spill_file *file; uint64_t from; struct arena *arena, *keys; struct vector v[3]; uint16_t columns, filled; };
+
+static enum status writer_open(struct index_entries *e, struct spill_file *file, struct run_writer *w)
 {
-    uint16_t columns;
-    enum status status = STATUS_OK;
-    const struct sql_type *types = run_types(e, &columns);
-    if (!e->file)
-        status = spill_open(e->run, types, columns, &e->file);
+    const struct sql_type *types = run_types(e, &w->columns);
+    enum status status = file ? STATUS_OK : spill_open(e->run, types, w->columns, &file);
     if (status)
         return status;
-    index_entries_sort(e);
-    struct vector v[3];
-    struct arena *arena = arena_open(NULL, "run");
-    for (int c = 0; c < columns; c++) {
-        vector_make(&v[c], arena, types[c].width, BATCH_ROWS);
-        v[c].nulls = NULL;
+    w->e = e;
+    w->file = file;
+    w->from = spill_bytes(file);
+    w->filled = 0;
+    w->arena = arena_open(NULL, "run");
+    w->keys = arena_open(w->arena, "keys");
+    for (int c = 0; c < w->columns; c++) {
+        vector_make(&w->v[c], w->arena, types[c].width, BATCH_ROWS);
+        w->v[c].nulls = NULL;
     }
-    uint64_t from = spill_bytes(e->file);
-    for (uint32_t at = 0; at < e->count && !status; at += BATCH_ROWS) {
-        uint16_t n = (uint16_t)(e->count - at < BATCH_ROWS ? e->count - at : BATCH_ROWS);
-        for (uint16_t k = 0; k < n; k++) {
-            sort_word word = e->words[at + k];
-            if (e->short_keys) {
-                ((uint64_t *)v[0].values)[k] = (uint64_t)(word >> 64);
-                ((uint64_t *)v[1].values)[k] = (uint64_t)word;
-            } else {
-                const struct index_entry *entry = &e->entries[SORT_ROW(word)];
-                ((struct varlen *)v[0].values)[k] = (struct varlen){ .bytes = entry->key, .length = entry->length };
-                ((uint64_t *)v[1].values)[k] = entry->row_id;
-                ((uint64_t *)v[2].values)[k] = entry->flags;
-            }
-        }
-        struct batch batch = { .columns = v, .column_count = columns, .row_count = n, .selected_count = n, .all_selected = true };
-        status = spill_write(e->file, &batch);
-        if (!status)
-            status = run_check(e->worker);
+    return STATUS_OK;
+}
+
+static enum status writer_flush(struct run_writer *w)
+{
+    struct batch batch = { .columns = w->v, .column_count = w->columns, .row_count = w->filled, .selected_count = w->filled, .all_selected = true };
+    enum status status = w->filled ? spill_write(w->file, &batch) : STATUS_OK;
+    w->filled = 0;
+    arena_reset(w->keys);
+    return status ? status : run_check(w->e->worker);
+}
+
+/* The entry: its word where keys are short. `passing`: its key is there for now only. */
+static enum status writer_put(struct run_writer *w, sort_word word, const struct index_entry *entry, bool passing)
+{
+    uint16_t k = w->filled++;
+    if (w->e->short_keys) {
+        ((uint64_t *)w->v[0].values)[k] = (uint64_t)(word >> 64);
+        ((uint64_t *)w->v[1].values)[k] = (uint64_t)word;
+    } else {
+        const uint8_t *key = passing ? arena_copy(w->keys, entry->key, entry->length) : entry->key;
+        ((struct varlen *)w->v[0].values)[k] = (struct varlen){ .bytes = key, .length = entry->length };
+        ((uint64_t *)w->v[1].values)[k] = entry->row_id;
+        ((uint64_t *)w->v[2].values)[k] = entry->flags;
     }
-    arena_close(arena);
+    return w->filled == BATCH_ROWS ? writer_flush(w) : STATUS_OK;
+}
+
+static enum status writer_close(struct run_writer *w, enum status status, struct index_run *out)
+{
+    if (!status)
+        status = writer_flush(w);
+    *out = (struct index_run){ w->from, spill_bytes(w->file) };
+    arena_close(w->arena);
+    return status;
+}
+
+enum status index_entries_spill(struct index_entries *e)
+{
+    struct run_writer w;
+    struct index_run run;
+    enum status status = index_entries_sort(e);
+    if (!status)
+        status = writer_open(e, e->file, &w);
+    if (status)
+        return status;
+    e->file = w.file;
+    for (uint32_t at = 0; at < e->count && !status; at++)
+        status = writer_put(&w, e->words[at], e->short_keys ? NULL : &e->entries[SORT_ROW(e->words[at])], false);
+    status = writer_close(&w, status, &run);
     e->runs = arena_grow(e->kept, e->runs, e->run_count * sizeof *e->runs, (e->run_count + 1) * sizeof *e->runs);
-    e->runs[e->run_count++] = (struct index_run){ from, spill_bytes(e->file) };
+    e->runs[e->run_count++] = run;
     index_entries_clear(e);
     return status;
 }
@@ -227,7 +265,7 @@ struct stream {
     sort_word word;                      /* of the head: all of it, or the first bytes of the key */
     struct index_entry entry;
 };
-struct index_merge { struct stream **heap; uint32_t count; bool short_keys, begun; uint8_t key[16]; };
+struct index_merge { void **heap; uint32_t count; bool short_keys, begun; uint8_t key[16]; };
 
 static enum status stream_next(struct stream *s, bool *end)
 {
@@ -262,74 +300,122 @@ static enum status stream_next(struct stream *s, bool *end)
     return STATUS_OK;
 }
 
-static bool stream_before(const struct index_merge *m, const struct stream *a, const struct stream *b)
+static bool stream_before(const void *merge, const void *left, const void *right)
 {
+    const struct index_merge *m = merge;
+    const struct stream *a = left, *b = right;
     if (a->word != b->word || m->short_keys)
         return a->word < b->word;
     return compare(&a->entry, &b->entry) < 0;
 }
 
-static void sift(struct index_merge *m, uint32_t at)
+static struct index_merge *merge_new(struct arena *arena, bool short_keys, uint32_t most)
 {
-    struct stream **heap = m->heap;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= m->count)
-            return;
-        if (child + 1 < m->count && stream_before(m, heap[child + 1], heap[child]))
-            child++;
-        if (!stream_before(m, heap[child], heap[at]))
-            return;
-        struct stream *swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
-        at = child;
+    struct index_merge *m = arena_new(arena, struct index_merge);
+    m->heap = arena_array(arena, void *, most + 1);
+    m->short_keys = short_keys;
+    return m;
+}
+
+/* A run of the part; NULL: what it has in memory. */
+static enum status merge_add(struct index_merge *m, struct arena *arena, const struct index_entries *part, const struct index_run *run)
+{
+    struct stream *s = arena_new(arena, struct stream);
+    bool end;
+    s->part = part;
+    s->on_disk = run != NULL;
+    if (run)
+        spill_read_range(part->file, run->from, run->to, arena_open(arena, "run"), &s->reader);
+    enum status status = stream_next(s, &end);
+    if (!status && !end)
+        m->heap[m->count++] = s;
+    return status;
+}
+
+/* The first stream's head was taken: its next one stands in the heap. */
+static enum status merge_step(struct index_merge *m)
+{
+    bool over;
+    enum status status = stream_next(m->heap[0], &over);
+    if (status)
+        return status;
+    if (over)
+        m->heap[0] = m->heap[--m->count];
+    if (m->count > 1)
+        merge_heap_sift(m->heap, m->count, 0, stream_before, m);
+    return STATUS_OK;
+}
+
+/* FAN_IN neighbours become one. */
+static enum status merge_runs(struct index_entries *e, uint32_t from, uint32_t to, struct spill_file *file, struct index_run *out)
+{
+    struct arena *arena = arena_open(e->kept, "fewer runs");
+    struct index_merge *m = merge_new(arena, e->short_keys, to - from);
+    struct run_writer w;
+    enum status status = writer_open(e, file, &w);
+    for (uint32_t r = from; r < to && !status; r++)
+        status = merge_add(m, arena, e, &e->runs[r]);
+    merge_heap_make(m->heap, m->count, stream_before, m);
+    while (m->count && !status) {
+        const struct stream *s = m->heap[0];
+        status = writer_put(&w, s->word, &s->entry, true);
+        if (!status)
+            status = merge_step(m);
     }
+    status = writer_close(&w, status, out);
+    arena_close(arena);
+    return status;
+}
+
+enum status index_entries_finish(struct index_entries *e)
+{
+    enum status status = index_entries_sort(e);
+    while (e->run_count > FAN_IN && !status) {
+        struct spill_file *file;
+        uint16_t columns;
+        uint32_t made = 0;
+        const struct sql_type *types = run_types(e, &columns);
+        status = spill_open(e->run, types, columns, &file);
+        for (uint32_t from = 0; from < e->run_count && !status; from += FAN_IN) {
+            uint32_t to = e->run_count - from < FAN_IN ? e->run_count : from + FAN_IN;
+            status = merge_runs(e, from, to, file, &e->runs[made++]);
+        }
+        if (status)
+            return status;
+        spill_close(e->file);
+        e->file = file;
+        e->run_count = made;
+    }
+    return status;
 }
 
 enum status index_merge_open(struct arena *arena, const struct index_entries *const *parts, uint16_t count, struct index_merge **out)
 {
-    struct index_merge *m = *out = arena_new(arena, struct index_merge);
     uint32_t total = 0;
     for (uint16_t p = 0; p < count; p++)
         total += parts[p]->run_count + 1;
-    m->heap = arena_array(arena, struct stream *, total + 1);
-    m->short_keys = parts[0]->short_keys;
-    struct stream *streams = arena_array(arena, struct stream, total);
-    for (uint16_t p = 0; p < count; p++)
-        for (uint32_t r = 0; r <= parts[p]->run_count; r++) {
-            struct stream *s = streams++;
-            bool end;
-            s->part = parts[p];
-            s->on_disk = r < parts[p]->run_count;
-            if (s->on_disk)
-                spill_read_range(parts[p]->file, parts[p]->runs[r].from, parts[p]->runs[r].to, arena_open(arena, "run"), &s->reader);
-            enum status status = stream_next(s, &end);
-            if (status)
-                return status;
-            if (!end)
-                m->heap[m->count++] = s;
-        }
-    for (uint32_t i = m->count / 2; i-- > 0;)
-        sift(m, i);
-    return STATUS_OK;
+    struct index_merge *m = *out = merge_new(arena, parts[0]->short_keys, total);
+    enum status status = STATUS_OK;
+    for (uint16_t p = 0; p < count && !status; p++) {
+        for (uint32_t r = 0; r < parts[p]->run_count && !status; r++)
+            status = merge_add(m, arena, parts[p], &parts[p]->runs[r]);
+        if (!status)
+            status = merge_add(m, arena, parts[p], NULL);
+    }
+    merge_heap_make(m->heap, m->count, stream_before, m);
+    return status;
 }
 
 enum status index_merge_next(struct index_merge *m, struct index_entry *out, bool *end)
 {
     if (m->begun) {                      /* the head was handed out */
-        bool over;
-        enum status status = stream_next(m->heap[0], &over);
+        enum status status = merge_step(m);
         if (status)
             return status;
-        if (over)
-            m->heap[0] = m->heap[--m->count];
-        if (m->count > 1)
-            sift(m, 0);
     }
     *end = m->count == 0;
     m->begun = !*end;
     if (!*end)
-        *out = m->short_keys ? short_entry(m->heap[0]->word, m->key) : m->heap[0]->entry;
+        *out = m->short_keys ? short_entry(((struct stream *)m->heap[0])->word, m->key) : ((struct stream *)m->heap[0])->entry;
     return STATUS_OK;
 }

@@ -2,11 +2,15 @@
 #include "engine/exec/write.h"
 #include "engine/plan/modify.h"
 
+#define HELPERS_MAX 4                    /* the leader, which writes, has more to do than so many */
+
 struct row_writer {
     struct run run;
     struct arena *arena;
     struct table_writer *writer;
     struct evaluation *where;
+    struct workers_group *group;         /* of helpers, from the first time on */
+    void (*work)(void *context); void *context;
     uint64_t *row_ids;
     struct vector *columns;
 };
@@ -74,6 +78,36 @@ int row_writer_failed_row(const struct row_writer *w, bool *before)
 enum status row_writer_close(struct row_writer *w)
 {
     enum status status = table_writer_finish(w->writer);
+    if (w->group)
+        workers_group_close(w->group);
     run_close_plain(&w->run);
+    worker_arenas_close(&w->run);
     return status;
 }
+
+uint16_t row_writer_helpers(const struct row_writer *w)
+{
+    int64_t most = w->run.settings->max_parallel_workers_per_gather;
+    if (most < 2 || !workers_available())
+        return 0;
+    return (uint16_t)(most - 1 < HELPERS_MAX ? most - 1 : HELPERS_MAX);
+}
+
+static enum status helper(void *context, uint16_t number, struct worker *worker)
+{
+    struct row_writer *w = context;
+    (void)number, (void)worker;
+    w->work(w->context);
+    return STATUS_OK;
+}
+
+void row_writer_help(struct row_writer *w, uint16_t helpers, void (*work)(void *context), void *context)
+{
+    if (!w->group)
+        w->group = workers_group_open(&w->run, helpers);
+    w->work = work;
+    w->context = context;
+    workers_group_start(w->group, helper, w);
+}
+
+enum status row_writer_await(struct row_writer *w) { return workers_group_wait(w->group); }

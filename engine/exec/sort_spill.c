@@ -5,6 +5,7 @@
  * into longer ones first. So memory is that of one batch a run.
  *
  * Equal keys: by grain; where a run ended within a grain, by the number of the run: what was read earlier is in the earlier run. */
+#include "engine/exec/merge_heap.h"
 #include "engine/exec/sort.h"
 
 #define FAN_IN 64
@@ -102,7 +103,7 @@ static enum status stream_next(struct stream *s, bool *end)
 
 struct merge {
     const struct sort_layout *key;
-    struct stream **heap; uint32_t count;
+    void **heap; uint32_t count;
     uint16_t column_count; const struct sql_type *types;
     struct arena *arena;                 /* of the merge; bytes: of the batch that is being filled */
     struct arena *bytes;
@@ -114,32 +115,16 @@ struct merge {
     struct spill_file *file;
 };
 
-static bool stream_before(const struct merge *m, const struct stream *a, const struct stream *b)
+static bool stream_before(const void *merge, const void *left, const void *right)
 {
+    const struct merge *m = merge;
+    const struct stream *a = left, *b = right;
     if (SORT_KEY(a->word) != SORT_KEY(b->word))
         return a->word < b->word;
     int order = sort_key_compare_rest(m->key, a->word, a->columns, a->row, b->columns, b->row);
     if (order)
         return order < 0;
     return a->grain != b->grain ? a->grain < b->grain : a->number < b->number;
-}
-
-static void sift(const struct merge *m, uint32_t at)
-{
-    struct stream **heap = m->heap;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= m->count)
-            return;
-        if (child + 1 < m->count && stream_before(m, heap[child + 1], heap[child]))
-            child++;
-        if (!stream_before(m, heap[child], heap[at]))
-            return;
-        struct stream *swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
-        at = child;
-    }
 }
 
 #define EACH_WAITING(TYPE)                                                                                  \
@@ -205,7 +190,7 @@ static enum status merge_run(struct merge *m, uint64_t skip, uint64_t keep)
         if (end)
             m->heap[0] = m->heap[--m->count];
         if (m->count > 1)
-            sift(m, 0);
+            merge_heap_sift(m->heap, m->count, 0, stream_before, m);
     }
     copy_waiting(m);
     if (!status && m->filled)
@@ -216,7 +201,7 @@ static enum status merge_run(struct merge *m, uint64_t skip, uint64_t keep)
 static void merge_open(struct merge *m, const struct sort_node *n, struct arena *arena, uint16_t column_count, uint32_t most)
 {
     *m = (struct merge){ .key = &n->key, .arena = arena, .bytes = arena_open(arena, "bytes"), .column_count = column_count, .types = n->spill_types,
-                         .heap = arena_array(arena, struct stream *, most), .out = arena_array(arena, struct vector, column_count + 1u) };
+                         .heap = arena_array(arena, void *, most), .out = arena_array(arena, struct vector, column_count + 1u) };
     for (uint16_t c = 0; c < column_count; c++)
         vector_make(&m->out[c], arena, n->spill_types[c].width, BATCH_ROWS);
 }
@@ -239,11 +224,7 @@ static enum status merge_add_run(struct merge *m, const struct sort_run *run, ui
     return merge_add(m, s);
 }
 
-static void merge_heap(struct merge *m)
-{
-    for (uint32_t i = m->count / 2; i-- > 0;)
-        sift(m, i);
-}
+static void merge_heap(struct merge *m) { merge_heap_make(m->heap, m->count, stream_before, m); }
 
 /* ---- fewer runs ---- */
 

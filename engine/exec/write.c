@@ -382,12 +382,14 @@ static enum status insert_sorted(struct table_writer *w, const struct batch *row
         table_writer_key(w, index, rows, batch_row(rows, n), &w->key, &null);
         index_entries_add(&w->sorted, (const uint8_t *)w->key.bytes, (uint32_t)w->key.length, wants_check(index, null), row_ids[n]);
     }
-    index_entries_sort(&w->sorted);
+    enum status status = index_entries_sort(&w->sorted);
+    if (status)
+        return status;
     for (uint32_t k = 0; k < w->sorted.count; k++) {
         const struct index_entry *e = &w->sorted.entries[SORT_ROW(w->sorted.words[k])];
         w->entries[k] = (struct btree_new){ .key = e->key, .length = e->length, .check = e->flags, .row_id = e->row_id };
     }
-    enum status status = btree_insert_many(&index->tree, xid, w->entries, w->sorted.count, &unique, &failed, &other);
+    status = btree_insert_many(&index->tree, xid, w->entries, w->sorted.count, &unique, &failed, &other);
     for (uint16_t n = 0; status && n < rows->selected_count; n++)
         if (row_ids[n] == w->entries[failed].row_id)
             w->failed_row = batch_row(rows, n);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "engine/plan/cost.h"
+#include "engine/plan/gate.h"
 #include "engine/plan/stats.h"
 #include "storage/pool.h"
 
@@ -647,6 +648,18 @@ enum status access_plan(struct planner *p, struct rel *r, const struct access *a
 /* What it met, for the reason why a plan is serial. */
 struct gate { struct planner *p; bool open, planned; const struct plan *scan; bool large; };
 
+uint16_t gate_workers(const struct settings *g, uint32_t pages)
+{
+    double bytes = (double)pages * PAGE_BYTES, threshold = fmax((double)g->min_parallel_table_scan_bytes, 1);
+    if (bytes < threshold) return 0;
+    uint16_t workers = 2;                /* the leader only prints, so one worker is no more than none */
+    while (workers < 64 && bytes >= threshold * 3) {
+        workers++;
+        threshold *= 3;
+    }
+    return workers;
+}
+
 static uint16_t workers_for(struct gate *gate, const struct plan *scan)
 {
     struct planner *p = gate->p;
@@ -657,16 +670,11 @@ static uint16_t workers_for(struct gate *gate, const struct plan *scan)
         error_clear();
         return 0;
     }
-    double bytes = (double)pages * 16384, threshold = fmax((double)g->min_parallel_table_scan_bytes, 1);
-    if (bytes < threshold) return 0;
+    int workers = gate_workers(g, pages);
+    if (!workers) return 0;
     gate->large = true;
     gate->scan = scan;
     if (!gate->open || !g->enable_parallel) return 0;
-    int workers = 2;                     /* the leader only prints, so one worker is no more than none */
-    while (workers < 64 && bytes >= threshold * 3) {
-        workers++;
-        threshold *= 3;
-    }
     int most = g->max_parallel_workers_per_gather;
     workers = workers < most ? workers : most;
     gate->planned |= workers > 1;

@@ -89,4 +89,10 @@ COPY floats FROM STDIN;
 COPY floats FROM STDIN;
 1	abcd	1
 \.
-DROP TABLE bulk, floats;
+CREATE TABLE odd ("odd name" int, plain int);
+INSERT INTO odd VALUES (1, 2), (1, 2);
+CREATE UNIQUE INDEX odd_key ON odd (plain, "odd name");
+TRUNCATE odd;
+CREATE UNIQUE INDEX odd_key ON odd (plain, "odd name");
+INSERT INTO odd VALUES (1, 2), (1, 2);
+DROP TABLE bulk, floats, odd;

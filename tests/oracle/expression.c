@@ -107,9 +107,17 @@ static const struct disguise *some_disguise(enum sort sort)
     return d;
 }
 
+static bool has_query(const struct node *node)
+{
+    bool has = node->sort == QUERY || (node->kind == FORM && strstr(node->form, "SELECT"));
+    for (int i = 0; i < node->count && !has; i++)
+        has = has_query(node->kids[i]);
+    return has;
+}
+
 struct node *disguised(struct node *value, struct node **back)
 {
-    if (value->sort != INT && value->sort != TEXT)
+    if ((value->sort != INT && value->sort != TEXT) || has_query(value))   /* two subqueries that read the same are two */
         return NULL;
     const struct disguise *d = some_disguise(value->sort);
     struct node *there = node_lite(node_form(PART, d->there, value, NULL), "@1");

@@ -308,12 +308,13 @@ static struct node *grouped(const enum sort *types, int count, struct scope *sco
     for (int i = 0; i < count; i++) {
         if (chance(50)) {
             struct node *key = expression(types[i], &here, small), *shown = NULL;
-            if (chance(12) && (key = disguised(key, &shown))) {
+            struct node *other = chance(12) ? disguised(key, &shown) : NULL;
+            if (other) {
                 node_add(list, named(shown, i));
-                node_add(keys, node_lite(node_form(PART, "@1", key, NULL), types[i] == INT ? "(@1 + 0)" : "(@1 || '')"));   /* not a column's number */
+                node_add(keys, node_lite(node_form(PART, "@1", other, NULL), types[i] == INT ? "(@1 + 0)" : "(@1 || '')"));   /* not a column's number */
                 continue;
             }
-            node_add(list, named(key ? key : expression(types[i], &here, small), i));
+            node_add(list, named(key, i));
             node_add(keys, node_form(PART, node_text("%d", i + 1), NULL));
             continue;
         }

@@ -213,6 +213,11 @@ slt-workers:                      ## all files of sqllogictest at 1 worker and a
 	@+$(MAKE) --no-print-directory -s -j2 $(BUILD)/small/crabtree $(BUILD)/tests/sql/slt_client
 	@BUILD=$(BUILD) SERVER=$(BUILD)/small/crabtree WORKERS=$(or $(WORKERS),2,3,4,8,16) SLT_DIR=$(or $(SLT_DIR),../shared/slt) tests/run.sh slt
 
+tpch:                             ## the 22 queries at SF= (0.1) against PostgreSQL, then the same bytes at 1 to 16 workers: TPCH_DIR= (../shared/tpch)
+	@base/packages.sh test
+	@+$(MAKE) --no-print-directory -s -j2 all $(BUILD)/small/crabtree
+	@BUILD=$(BUILD) TPCH_SCALE=$(or $(SF),0.1) tests/run.sh tpch
+
 plants:                           ## plants each wrong-result bug of base/plant.h and shows which statement finds it: PLANT=, SEED=, BUDGET= (20000)
 	@base/packages.sh test
 	@+$(MAKE) --no-print-directory -s -j2 all $(BUILD)/small/crabtree $(BUILD)/tests/oracle/oracle
@@ -258,6 +263,6 @@ clean:                            ## remove build folders
 help:                             ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-.PHONY: all run test test-switches tsan-soak interleave mutants oracle slt-workers plants crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench bench-micro bench-tpch bench-parallel grade lesson lessons curve graders units stress variants lint format install clean help
+.PHONY: all run test test-switches tsan-soak interleave mutants oracle slt-workers tpch plants crash tsan asan bench bench-latches bench-hooks bench-btree bench-pgbench bench-micro bench-tpch bench-parallel grade lesson lessons curve graders units stress variants lint format install clean help
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -4,7 +4,7 @@
 # is missing, this part is skipped.
 #
 #     TPCH_DIR (../shared/tpch)
-#     TPCH_SCALE: that scale of bench/generate's data instead, against PostgreSQL (TPCH_SCALE=0.1, 1); needs TPCH_DIR/queries
+#     TPCH_SCALE: that scale of bench/generate's data instead, against PostgreSQL (`make tpch SF=0.1`, `SF=1`); needs TPCH_DIR/queries
 . "$(dirname "$0")/../lib.sh"
 tpch=${TPCH_DIR:-../shared/tpch} scale=${TPCH_SCALE:-}
 if [ ! -d "$tpch/queries" ]; then
@@ -12,7 +12,8 @@ if [ ! -d "$tpch/queries" ]; then
     exit
 fi
 tables=(region nation part supplier partsupp customer orders lineitem)
-[ -n "$REFERENCE" ] || [ -n "${TPCH_SERVER:-}" ] || SERVER=$BUILD/small/crabtree
+# Little data makes many grains only where grains are small; from scale 1 on there are enough of the real ones.
+case $scale in [1-9]*) ;; *) [ -n "$REFERENCE" ] || [ -n "${TPCH_SERVER:-}" ] || SERVER=$BUILD/small/crabtree ;; esac
 memory=(-c shared_buffers=512MB)
 
 # Both load the same files.

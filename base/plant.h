@@ -18,6 +18,7 @@
     X(NULLS_FIRST_LOST,     "engine/types/sort_key.c",           "DESC NULLS FIRST sorts nulls last") \
     X(MATCHES_PAST_TWO,     "engine/exec/hash_probe.c",          "a probe row's third match is left out") \
     X(UNMATCHED_LOST,       "engine/exec/hash_probe.c",          "RIGHT JOIN leaves out unmatched rows of the build side") \
+    X(MERGED_ONCE,          "engine/exec/merge_join.c",          "a merge join lets only the first of equal left rows meet the right side's rows of that key") \
     X(LIMIT_OFF_BY_ONE,     "engine/exec/stream.c",              "LIMIT counts one row too few of each batch but the last") \
     X(FILTER_IGNORED,       "engine/exec/aggregate_group.c",     "FILTER is ignored when it leaves few rows of a batch") \
     X(FOLDED_IN_TURN,       "engine/exec/fold_tree.c",           "a worker folds float states one after another, not along the tree") \
@@ -28,6 +29,7 @@
     X(SUBQUERY_KEPT,        "engine/exec/subquery.c",            "a correlated subquery answers what it answered for the row before") \
     X(LAST_PAGE_LOST,       "engine/exec/seq_scan.c",            "the last page of a table is left out when workers share the scan") \
     X(ZONES_STALE,          "storage/heap_change.c",             "what is known of a page's values stays when a row of it goes") \
+    X(VISIBLE_STALE,        "storage/visibility.c",              "a page's bit of the visibility map stays when a row of it changes: what an index-only scan believes") \
     X(DUPLICATES_LOST,      "engine/plan/planner.c",             "UNION ALL of three parts and more loses duplicates") \
     X(HAVING_BELOW,         "engine/plan/planner.c",             "HAVING without GROUP BY filters the rows below the aggregate") \
     X(NOT_IN_AS_ANTI,       "engine/plan/unnest.c",              "NOT IN (SELECT ...) forgets the nulls") \

@@ -1,5 +1,6 @@
 /* storage/visibility.c - the visibility map (visibility.h). Its bits lie in the bytes of the free-space map (space.h): both are a thing a page,
  * written by vacuum, and so a table needs no fourth file. */
+#include "base/plant.h"
 #include "storage/visibility.h"
 
 #include "storage/pax.h"
@@ -46,7 +47,12 @@ static void change(struct mtr *mtr, const struct heap *heap, uint32_t page, bool
         mtr_write(mtr, map, at, &byte, 1);
 }
 
-void visibility_clear(struct mtr *mtr, const struct heap *heap, uint32_t page) { change(mtr, heap, page, false); }
+void visibility_clear(struct mtr *mtr, const struct heap *heap, uint32_t page)
+{
+    if (!PLANT(VISIBLE_STALE))
+        change(mtr, heap, page, false);
+}
+
 void visibility_set(struct mtr *mtr, const struct heap *heap, uint32_t page) { change(mtr, heap, page, true); }
 
 enum status heap_map_visible(const struct heap *heap, const uint64_t *row_ids, uint32_t count, uint8_t *visible)

@@ -16,6 +16,7 @@
  *    stays. A row that is entered by itself stays if none of its pairs did (SEMI: if one did); they all stand before it.
  * 3. RIGHT and FULL remember with a bit which right rows have met a partner.
  * 4. One thread: the leader. The sorts below are parallel. */
+#include "base/plant.h"
 #include "engine/exec/spill_rows.h"
 
 #define NOT_KEPT   0xFFFF
@@ -558,7 +559,7 @@ static enum status seek(struct merge_local *l, uint16_t i)
     enum status status = STATUS_OK;
     if (l->in_group) {
         int order = compare_group(l, i);
-        if (order == 0)
+        if (order == 0 && !PLANT(MERGED_ONCE))
             return STATUS_OK;
         if (order < 0)
             return error_set(STATUS_INTERNAL, "mergejoin input data is out of order");

@@ -346,7 +346,10 @@ void ask_change_settings(void)
     struct text sql = {0};
     for (int i = 0; i < switch_count; i++)
         text_add(&sql, "SET %s = %s; ", switches[i], chance(40) ? "off" : "on");
-    if (chance(25))                      /* or all that can be merged is */
+    int forced = below(4);
+    if (forced == 0)                     /* or all that indexes can answer is asked of them; or all that can be merged is */
+        text_add(&sql, "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_indexscan = on; SET enable_indexonlyscan = on; ");
+    if (forced == 1)
         text_add(&sql, "SET enable_hashjoin = off; SET enable_nestloop = off; SET enable_mergejoin = on; ");
     text_add(&sql, "SET work_mem = '%s'; SET max_parallel_workers_per_gather = %d", (const char *[]){"64kB", "64MB"}[below(2)], 1 + below(4));
     set(OTHER_PLAN, sql.bytes);

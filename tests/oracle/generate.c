@@ -547,6 +547,31 @@ static struct node *sums_of_floats(void)
     return select_node(node_absent(), list, table_in_from(t, alias), where, group, node_absent());
 }
 
+/* What an index alone can answer, if it has that column. */
+static struct node *one_column(bool ordered)
+{
+    const struct table *t = chance(60) ? largest_table() : some_table(3000);
+    const struct name_and_type *column = &t->columns[chance(50) ? 0 : below(t->column_count)];
+    int alias = alias_serial++;
+    struct node *c = node_column(column->type, alias, node_text("%s", column->name)), *list = node_list(", ", 1), *where = node_absent(), *group = node_absent();
+    int pick = ordered ? 0 : below(3);
+    if (pick < 2)
+        node_add(list, named(c, 0));
+    if (pick == 1)
+        group = node_form(PART, " GROUP BY 1", NULL);
+    if (pick > 0) {
+        node_add(list, named(node_form(INT, "count(*)", NULL), pick == 1));
+        if (pick == 2 && column->type != BOOL)
+            node_add(list, named(node_form(column->type, chance(50) ? "min(@1)" : "max(@1)", c, NULL), 1));
+    }
+    if (chance(60)) {
+        struct node *low = literal(column->type), *high = literal(column->type);
+        where = node_optional(node_form(PART, " WHERE @1", chance(50) ? comparison(c, low) : node_form(BOOL, "(@1 BETWEEN @2 AND @3)", c, low, high, NULL), NULL));
+    }
+    struct node *query = select_node(node_absent(), list, table_in_from(t, alias), where, group, node_absent());
+    return ordered ? with_order(query, order_by_all(1, true)) : query;
+}
+
 void query_make(struct statement *out)
 {
     *out = (struct statement){.determined = true};
@@ -554,6 +579,11 @@ void query_make(struct statement *out)
     lite_understands = out->common = chance(78);
     if (chance(4)) {
         out->tree = sums_of_floats();
+        return;
+    }
+    if (chance(5)) {
+        out->ordered = chance(50);
+        out->tree = one_column(out->ordered);
         return;
     }
     if (chance(4)) {

@@ -205,10 +205,8 @@ static enum status call_update(struct aggregate_local *l, uint16_t a, uint16_t s
         count = aggregate_skip_nulls(args, arg_count, rows, count, narrowed);
         rows = narrowed;
     }
-    if (c->sorted) {
-        sorted_add(l, c, cl->kept, set, args, rows, count);
-        return STATUS_OK;
-    }
+    if (c->sorted)
+        return sorted_add(l, c, cl->kept, set, args, rows, count);
     if (c->distinct && count) {
         status = distinct_add(l, c, cl->seen, set, args, rows, count, fresh, &count);
         rows = fresh;

@@ -119,7 +119,7 @@ uint64_t    distinct_bytes(const struct distinct_set *);
 
 /* aggregate_sorted.c: array_agg(x ORDER BY y). */
 struct sorted_rows *sorted_open(struct aggregate_local *, const struct call *);
-void        sorted_add(struct aggregate_local *, const struct call *, struct sorted_rows *, uint16_t set, const struct vector *args, const row_pos *rows, uint16_t count);
+enum status sorted_add(struct aggregate_local *, const struct call *, struct sorted_rows *, uint16_t set, const struct vector *args, const row_pos *rows, uint16_t count) MUST_CHECK;
 enum status sorted_finish(struct aggregate_local *, uint16_t call) MUST_CHECK;
 
 /* aggregate_finish.c: groups of several tables together, in order, and out. */

@@ -1,12 +1,14 @@
 /* engine/exec/nested_loop.c - joins by running the right side for each left row.
  *
  * The left row's values go into outer slots, which the right side reads as if they were parameters: an index scan
- * there probes with them. A right side that reads no outer slot is run once and kept, by the leader alone. Workers have outer slots
+ * there probes with them. A right side that reads no outer slot is run once and kept, on disk what is more
+ * than work_mem, by the leader alone. Workers have outer slots
  * and a right side each (inner_run.h).
  *
  * Joined batches are the right side's own vectors next to constants from the left row, uncopied. Since right sides
  * are mostly small, what passes is gathered into full batches before it goes on; big ones go on directly. */
 #include "engine/exec/inner_run.h"
+#include "engine/exec/spill_rows.h"
 
 #define DIRECT 256                       /* so many rows at once aren't worth copying */
 
@@ -17,8 +19,7 @@ struct loop_node {
     uint16_t left_count, right_count;
     uint16_t *outputs;
     bool keep_right, kept, one_match;
-    struct rows right;
-    struct arena *right_arena;
+    struct spill_rows right;             /* keep_right */
 };
 
 struct loop_local;
@@ -27,6 +28,7 @@ struct loop_local {
     struct local local;
     struct exec_node *right;
     struct inner_local inner;
+    struct spill_rows_reader reader; bool reading;     /* of the kept right side */
     struct evaluation *outer, *filter;
     struct vector *outer_vectors, *joined, *out;
     struct rows pending; struct arena *pending_arena;
@@ -175,19 +177,32 @@ static enum status inner_take(struct local *local, const struct batch *batch)
 static enum status keep_take(struct local *local, const struct batch *batch)
 {
     struct loop_node *n = (struct loop_node *)local->op;
-    rows_append(&n->right, batch);
-    return STATUS_OK;
+    return spill_rows_append(&n->right, batch, batch->all_selected ? NULL : batch->selection, batch->selected_count);
 }
 
 /* The right side is run once and kept. */
 static enum status keep_right(struct loop_node *n)
 {
     struct local keep = { .op = &n->op, .worker = &n->op.run->leader, .take = keep_take };
-    n->right_arena = arena_open(n->op.run->arena, "nested loop");
-    rows_open(&n->right, n->right_arena, n->op.plan->right->types, n->right_count);
+    spill_rows_open(&n->right, keep.worker, arena_open(n->op.run->arena, "nested loop"), n->op.plan->right->types, n->right_count);
     enum status status = node_run(n->op.right, &keep);
-    n->kept = !status || status == STATUS_STOP;
-    return n->kept ? STATUS_OK : status;
+    if (!status || status == STATUS_STOP)
+        status = spill_rows_finish(&n->right);
+    n->kept = !status;
+    if (n->op.counters)
+        n->op.counters->spilled_bytes = spill_rows_disk_bytes(&n->right);
+    return status;
+}
+
+/* A chunk of the kept right side; nothing of another one is needed any more. */
+static enum status kept_chunk(struct loop_local *l, uint32_t chunk, struct batch *out)
+{
+    if (!l->reading)
+        spill_rows_reader_open(&l->reader, &((struct loop_node *)l->local.op)->right, l->local.worker->arena);
+    l->reading = true;
+    if (spill_rows_crowded(&l->reader, chunk))
+        spill_rows_forget(&l->reader);
+    return spill_rows_chunk(&l->reader, chunk, out);
 }
 
 static enum status run_right(struct loop_local *l)
@@ -201,11 +216,12 @@ static enum status run_right(struct loop_local *l)
             if (status)
                 return status;
         }
-        for (uint32_t c = 0; c < n->right.chunk_count && !status; c++) {
+        for (uint32_t c = 0; c < spill_rows_chunks(&n->right) && !status; c++) {
             struct batch batch;
-            rows_chunk(&n->right, c, &batch);
             l->right_first = (uint64_t)c * ROWS_CHUNK;
-            status = run_check(l->local.worker);
+            status = kept_chunk(l, c, &batch);
+            if (!status)
+                status = run_check(l->local.worker);
             if (!status)
                 status = inner_take(&l->inner.local, &batch);
         }
@@ -312,10 +328,12 @@ static enum status loop_flush(struct local *local)
         status = keep_right(n);
     uint8_t ones[1] = { 1 };
     uint64_t zeros[2] = { 0, 0 };
-    for (uint32_t c = 0; c < n->right.chunk_count && !status; c++) {
+    for (uint32_t c = 0; !status && c < spill_rows_chunks(&n->right); c++) {
         struct batch batch;
         row_pos unmatched[ROWS_CHUNK];
-        rows_chunk(&n->right, c, &batch);
+        status = kept_chunk(l, c, &batch);
+        if (status)
+            break;
         uint16_t count = 0;
         for (uint16_t i = 0; i < batch.row_count; i++)
             if (!l->right_matched || !l->right_matched[(uint64_t)c * ROWS_CHUNK + i])

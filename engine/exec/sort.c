@@ -27,16 +27,15 @@ struct sort_local {
     struct text_buffer scratch;
 };
 
-enum status sort_node_open(struct exec_node *op)
+void sort_node_make(struct sort_node *n, struct arena *arena)
 {
-    struct sort_node *n = (struct sort_node *)op;
-    const struct plan *plan = op->plan;
+    const struct plan *plan = n->op.plan;
     uint16_t count = plan->left->column_count;
-    n->spill_types = arena_array(op->run->arena, struct sql_type, count + SPILLED_COLUMNS);
+    n->spill_types = arena_array(arena, struct sql_type, count + SPILLED_COLUMNS);
     memcpy(n->spill_types, plan->left->types, count * sizeof *n->spill_types);
     for (uint16_t k = 0; k < SPILLED_COLUMNS; k++)
         n->spill_types[count + k] = type_make(OID_INT8, -1);
-    struct sort_column *columns = arena_array(op->run->arena, struct sort_column, plan->sort_count + 1u);
+    struct sort_column *columns = arena_array(arena, struct sort_column, plan->sort_count + 1u);
     for (uint16_t k = 0; k < plan->sort_count; k++) {
         const struct sort_item *item = &plan->sort[k];
         columns[k] = (struct sort_column){ .type = plan->left->types[item->column], .column = item->column,
@@ -44,6 +43,11 @@ enum status sort_node_open(struct exec_node *op)
     }
     sort_key_open(&n->key, columns, plan->sort_count);
     n->keep = UINT64_MAX;
+}
+
+enum status sort_node_open(struct exec_node *op)
+{
+    sort_node_make((struct sort_node *)op, op->run->arena);
     return STATUS_OK;
 }
 

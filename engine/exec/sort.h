@@ -28,6 +28,7 @@ struct sort_part {
 #define SPILLED_COLUMNS 3                /* of a run beside the row's own: two of the word, and the grain */
 
 enum status sort_node_open(struct exec_node *) MUST_CHECK;
+void sort_node_make(struct sort_node *, struct arena *);       /* what its plan says, in that arena */
 void sort_part_open(struct sort_part *, const struct exec_node *);            /* empty; its arena is there */
 /* Where the next rows begin; room for so many words, which the caller fills and counts. */
 sort_word *sort_part_room(struct sort_part *, uint64_t grain, uint16_t count);

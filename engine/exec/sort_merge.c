@@ -193,7 +193,7 @@ static enum status hand_on(struct local *local, struct vector *columns, uint16_t
     enum status status = run_check(local->worker);
     if (!status)
         status = local_push(local, &batch);
-    return status ? status : run_deliver(local->worker->run);
+    return status || local->worker->number ? status : run_deliver(local->worker->run);
 }
 
 static enum status emit_serial(struct local *local, const struct merge *m, uint64_t from, uint64_t to)

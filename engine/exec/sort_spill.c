@@ -232,7 +232,7 @@ static enum status full_to_run(struct merge *m, uint16_t count)
 {
     struct batch batch = { .columns = m->out, .column_count = m->column_count, .row_count = count, .selected_count = count, .all_selected = true };
     enum status status = spill_write(m->file, &batch);
-    return status ? status : run_check(&m->local->op->run->leader);
+    return status ? status : run_check(m->local->worker);
 }
 
 /* FAN_IN neighbours become one, until few are left. */
@@ -279,7 +279,7 @@ static enum status full_to_next(struct merge *m, uint16_t count)
     enum status status = run_check(m->local->worker);
     if (!status)
         status = local_push(m->local, &batch);
-    return status ? status : run_deliver(m->local->worker->run);
+    return status || m->local->worker->number ? status : run_deliver(m->local->worker->run);
 }
 
 enum status sort_emit_disk(struct local *local)

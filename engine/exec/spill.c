@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "engine/exec/spill.h"
@@ -21,6 +22,7 @@ struct spill_file {
     int fd;
     uint64_t length;                     /* written, buffer included */
     uint8_t *buffer; size_t buffered;
+    struct mapping { struct mapping *before; uint8_t *memory; size_t bytes, used; } *mapped;     /* spill_map */
 };
 struct spill_header { uint64_t bytes, grain; uint32_t rows; uint32_t unused; };
 
@@ -235,8 +237,62 @@ enum status spill_read(struct spill_reader *reader, struct batch *out, bool *end
     return STATUS_OK;
 }
 
+/* ---- memory in a file ---- */
+
+#define MAPPING_LEAST ((size_t)256 << 10)
+#define MAPPING_MOST  ((size_t)64 << 20)
+
+static enum status mapping_add(struct spill_file *file, size_t bytes)
+{
+    size_t size = file->mapped ? file->mapped->bytes * 2 : MAPPING_LEAST, page = MAPPING_LEAST;
+    size = size > MAPPING_MOST ? MAPPING_MOST : size;
+    size = size < bytes ? (bytes + page - 1) / page * page : size;
+    int error;
+    while ((error = posix_fallocate(file->fd, (off_t)file->length, (off_t)size)) == EINTR)
+        ;
+    if (error) {
+        errno = error;
+        return io_error("write to");
+    }
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)file->length);
+    if (memory == MAP_FAILED)
+        return io_error("map");
+    struct mapping *m = malloc(sizeof *m);
+    if (!m)
+        panic("out of memory");
+    *m = (struct mapping){ .before = file->mapped, .memory = memory, .bytes = size };
+    file->mapped = m;
+    file->length += size;
+    return STATUS_OK;
+}
+
+enum status spill_map(struct spill_file *file, size_t bytes, void **out)
+{
+    bytes = padded(bytes);
+    if (!file->mapped || file->mapped->bytes - file->mapped->used < bytes) {
+        enum status status = mapping_add(file, bytes);
+        if (status)
+            return status;
+    }
+    *out = file->mapped->memory + file->mapped->used;
+    file->mapped->used += bytes;
+    return STATUS_OK;
+}
+
+void spill_map_rest(struct spill_file *file)
+{
+    for (const struct mapping *m = file->mapped; m; m = m->before)
+        madvise(m->memory, m->bytes, MADV_DONTNEED);
+}
+
 void spill_close(struct spill_file *file)
 {
+    while (file->mapped) {
+        struct mapping *m = file->mapped;
+        file->mapped = m->before;
+        munmap(m->memory, m->bytes);
+        free(m);
+    }
     latch_acquire(&file->run->spill_latch, LATCH_EXCLUSIVE);
     for (struct spill_file **at = &file->run->spills; *at; at = &(*at)->next)
         if (*at == file) {

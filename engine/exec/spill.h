@@ -17,6 +17,10 @@ void        spill_read_from_start(struct spill_file *, struct arena *, struct sp
 void        spill_read_range(struct spill_file *, uint64_t from, uint64_t to, struct arena *, struct spill_reader *out);   /* places that spill_bytes said while it was written */
 enum status spill_read(struct spill_reader *, struct batch *out, bool *end) MUST_CHECK;
 void        spill_close(struct spill_file *);
+/* Memory that lies in a temporary file (of its own: nothing is written to it): for what is more than work_mem, but has to be read at any place. Aligned to
+ * 16, zeroed, and gone with the file. The disk's room for it is taken at once. One thread at a time. */
+enum status spill_map(struct spill_file *, size_t bytes, void **out) MUST_CHECK;
+void        spill_map_rest(struct spill_file *);         /* its pages leave the process; what is touched comes back */
 /* Rows dealt out by the hash of their key: a file for each partition, rows gathered into full batches on the way. */
 #define SPILL_PARTITIONS 32
 static inline uint32_t spill_partition(uint64_t hash) { return (uint32_t)(hash >> 40) % SPILL_PARTITIONS; }

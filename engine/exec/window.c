@@ -1,9 +1,13 @@
 /* engine/exec/window.c - window functions over input that comes sorted by partition and order.
  *
- * Rows are kept in a *block* until it holds BLOCK_ROWS of whole partitions (or one partition that is longer). Then every function is
+ * Rows are kept in a *block* until it holds BLOCK_ROWS, or work_mem, of whole partitions (or one partition that is longer). Then every function is
  * computed for the block's partitions, one after another, or by several workers, each of which takes a run of partitions; and the block
- * goes on, chunk by chunk: the input's columns, then the results. Rows of the partition that isn't whole move to the next block.
- * Memory is that of a block, or of the largest partition.
+ * goes on, chunk by chunk: the input's columns, then the results. Rows of the partition that isn't whole move to the next block. Where blocks end
+ * doesn't show: grains count rows.
+ *
+ * A partition that is larger than work_mem lies in a temporary file that is mapped: its chunks move there as they fill, and so does what is computed
+ * by row. Functions look at rows and frames anywhere in it, by plain pointers; after each pass the pages are given back, and the
+ * file's room is taken before anything is written there, so a full disk is an error (53100) and not a signal.
  *
  * Where a partition and a group of peers begins is marked as rows come. What is computed of a partition hangs on its rows only, so
  * workers don't show. If one fails, the partitions are computed once more in order, and what stands before the failing one goes on first. */
@@ -20,7 +24,7 @@ struct window_local {
     struct evaluation *evaluation;
     struct vector *columns;
     struct block blocks[2], *block;      /* the one at hand */
-    uint64_t batches;
+    uint64_t rows;                       /* handed on */
 };
 
 static enum status window_open(struct exec_node *op)
@@ -77,9 +81,92 @@ static void block_start(struct window_local *l, struct block *b)
 {
     const struct window_node *n = (const struct window_node *)l->local.op;
     struct arena *arena = b->arena;
+    if (b->file)
+        spill_close(b->file);
     arena_reset(arena);
-    *b = (struct block){ .arena = arena };
-    rows_open(&b->rows, arena, n->types, (uint16_t)(n->left_count + n->output_count));
+    *b = (struct block){ .arena = arena, .rows_arena = arena_open(arena, "rows") };
+    rows_open(&b->rows, b->rows_arena, n->types, (uint16_t)(n->left_count + n->output_count));
+}
+
+enum status block_room(const struct block *b, size_t bytes, void **out)
+{
+    if (b->file)
+        return spill_map(b->file, bytes, out);
+    *out = arena_alloc(b->arena, bytes);
+    return STATUS_OK;
+}
+
+/* ---- a partition that is larger than work_mem ---- */
+
+/* A vector's values, nulls and bytes. */
+static enum status map_vector(struct spill_file *file, const struct vector *from, uint16_t count, struct vector *to)
+{
+    void *values, *nulls = NULL;
+    size_t bytes = count * width_bytes(from->width), total = 0;
+    enum status status = spill_map(file, bytes, &values);
+    if (!status && from->nulls)
+        status = spill_map(file, count, &nulls);
+    if (status)
+        return status;
+    memcpy(values, from->values, bytes);
+    if (nulls)
+        memcpy(nulls, from->nulls, count);
+    *to = (struct vector){ .values = values, .nulls = nulls, .width = from->width };
+    struct varlen *texts = values;
+    if (from->width != WIDTH_VARLEN)
+        return STATUS_OK;
+    for (uint16_t k = 0; k < count; k++)
+        total += texts[k].length;
+    void *to_bytes;
+    status = spill_map(file, total, &to_bytes);
+    uint8_t *at = to_bytes;
+    for (uint16_t k = 0; k < count && !status; k++) {
+        if (!texts[k].length)
+            continue;
+        memcpy(at, texts[k].bytes, texts[k].length);
+        texts[k].bytes = at;
+        at += texts[k].length;
+    }
+    return status;
+}
+
+/* The full chunks go into the file. */
+static enum status block_map(struct window_local *l, struct block *b)
+{
+    struct run *run = l->local.worker->run;
+    struct rows old = b->rows;
+    uint32_t full = (uint32_t)(old.count / ROWS_CHUNK), capacity = 2 * full + 16;
+    struct arena *arena = arena_open(b->arena, "rows");
+    struct chunk *chunks = arena_array(arena, struct chunk, capacity);
+    enum status status = b->file ? STATUS_OK : spill_open(run, old.types, old.column_count, &b->file);
+    memcpy(chunks, old.chunks, full * sizeof *chunks);
+    for (uint32_t c = b->mapped_chunks; c < full && !status; c++) {
+        void *columns;
+        status = spill_map(b->file, old.column_count * sizeof(struct vector) + 1, &columns);
+        if (status)
+            break;
+        chunks[c].columns = columns;
+        for (uint16_t k = 0; k < old.column_count && !status; k++)
+            status = map_vector(b->file, &old.chunks[c].columns[k], ROWS_CHUNK, &chunks[c].columns[k]);
+    }
+    if (!status)
+        status = run_check(l->local.worker);
+    if (status)
+        return status;
+    rows_open(&b->rows, arena, old.types, old.column_count);
+    b->rows.chunks = chunks;
+    b->rows.chunk_capacity = capacity;
+    b->rows.chunk_count = b->mapped_chunks = full;
+    b->rows.count = (uint64_t)full * ROWS_CHUNK;
+    if (full < old.chunk_count) {
+        struct batch last;
+        rows_chunk(&old, full, &last);
+        rows_append(&b->rows, &last);
+    }
+    arena_close(b->rows_arena);
+    b->rows_arena = arena;
+    spill_map_rest(b->file);
+    return STATUS_OK;
 }
 
 /* ---- where partitions and peers begin ---- */
@@ -117,30 +204,45 @@ static void mark_column(struct window_local *l, const struct batch *batch, uint1
             begins[k] |= flag;
 }
 
-static uint8_t *begins_room(struct block *b, uint64_t count)
+/* Room for the marks of `count` rows more. */
+static enum status begins_room(struct block *b, uint64_t count)
 {
-    if (b->rows.count + count > b->begins_capacity) {
-        uint64_t capacity = b->begins_capacity ? b->begins_capacity * 2 : 4096;
-        while (capacity < b->rows.count + count)
-            capacity *= 2;
-        b->begins = arena_grow(b->arena, b->begins, b->begins_capacity, capacity);
-        b->begins_capacity = capacity;
-    }
-    return b->begins + b->rows.count;
+    if (b->rows.count + count <= b->begins_capacity)
+        return STATUS_OK;
+    void *begins;
+    uint64_t capacity = b->begins_capacity ? b->begins_capacity * 2 : 4096;
+    while (capacity < b->rows.count + count)
+        capacity *= 2;
+    enum status status = block_room(b, capacity, &begins);
+    if (status)
+        return status;
+    memcpy(begins, b->begins, b->begins ? b->rows.count : 0);
+    b->begins = begins;
+    b->begins_capacity = capacity;
+    return STATUS_OK;
 }
 
 /* ---- a block is computed ---- */
 
 /* Its first `count` rows are whole partitions. */
-static void find_peers(struct block *b, uint64_t count)
+static enum status find_peers(struct block *b, uint64_t count, struct worker *worker)
 {
-    b->peer_start = arena_alloc(b->arena, count * sizeof(uint64_t));
-    b->peer_end = arena_alloc(b->arena, count * sizeof(uint64_t));
-    b->peer_group = arena_alloc(b->arena, count * sizeof(uint64_t));
-    b->starts = arena_alloc(b->arena, count * sizeof(uint64_t));
-    b->ends = arena_alloc(b->arena, count * sizeof(uint64_t));
-    uint64_t partition = 0, group = 0;
-    for (uint64_t i = 0; i < count;) {
+    uint64_t **const arrays[] = { &b->peer_start, &b->peer_end, &b->peer_group, &b->starts, &b->ends };
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays && !status; k++) {
+        void *room;
+        status = block_room(b, count * sizeof(uint64_t), &room);
+        if (!status)
+            *arrays[k] = room;
+    }
+    uint64_t partition = 0, group = 0, checked = 0;
+    for (uint64_t i = 0; i < count && !status;) {
+        if (i - checked >= BLOCK_ROWS) {
+            checked = i;
+            status = run_check(worker);
+            if (b->file)
+                spill_map_rest(b->file);
+        }
         uint64_t end = i + 1;
         while (end < count && !b->begins[end])
             end++;
@@ -156,6 +258,7 @@ static void find_peers(struct block *b, uint64_t count)
         group++;
         i = end;
     }
+    return status;
 }
 
 static uint64_t partition_end(const struct block *b, uint64_t first, uint64_t count)
@@ -175,8 +278,11 @@ static enum status partitions_compute(const struct window_node *n, const struct 
         struct part p = { .node = n, .block = b, .first = first, .count = partition_end(b, first, end) - first, .worker = worker, .arena = arena, .scratch = scratch };
         *failed = first;
         arena_reset(scratch);
-        for (uint16_t k = 0; k < n->op.plan->window_count && !status; k++)
+        for (uint16_t k = 0; k < n->op.plan->window_count && !status; k++) {
             status = window_compute(&p, k);
+            if (b->file)
+                spill_map_rest(b->file);
+        }
         first += p.count;
     }
     return status;
@@ -214,7 +320,7 @@ static uint16_t window_workers(const struct window_local *l, uint64_t count)
 static enum status block_compute(struct window_local *l, struct block *b, uint64_t count, uint64_t *failed)
 {
     struct window_node *n = (struct window_node *)l->local.op;
-    uint16_t most = window_workers(l, count);
+    uint16_t most = b->file ? 1 : window_workers(l, count);
     uint64_t firsts[65];
     if (most > 1)
         most = share_out(b, count, firsts, most);
@@ -228,6 +334,30 @@ static enum status block_compute(struct window_local *l, struct block *b, uint64
         error_clear();                   /* which is the first that fails? */
     }
     return partitions_compute(n, b, l->local.worker, arena_open(b->arena, "partitions"), 0, count, failed);
+}
+
+/* A batch of rows of which some may belong to the next grain. */
+static enum status push_by_grain(struct window_local *l, struct batch *batch)
+{
+    const uint64_t grain_rows = (uint64_t)GRAIN_BATCHES * ROWS_CHUNK;
+    row_pos rows[ROWS_CHUNK];
+    enum status status = run_check(l->local.worker);
+    for (uint16_t from = 0; from < batch->row_count && !status;) {
+        uint64_t room = grain_rows - l->rows % grain_rows;
+        struct batch some = *batch;
+        some.grain = l->rows / grain_rows;
+        if (from || batch->row_count > room) {
+            some.selected_count = 0;
+            for (uint16_t i = from; i < batch->row_count && some.selected_count < room; i++)
+                rows[some.selected_count++] = i;
+            some.selection = rows;
+            some.all_selected = false;
+        }
+        l->rows += some.selected_count;
+        from = (uint16_t)(from + some.selected_count);
+        status = local_push(&l->local, &some);
+    }
+    return status;
 }
 
 static enum status block_push(struct window_local *l, struct block *b, uint64_t count)
@@ -249,11 +379,28 @@ static enum status block_push(struct window_local *l, struct block *b, uint64_t 
         }
         batch.columns = out;
         batch.column_count = plan->column_count;
-        batch.grain = l->batches++ / GRAIN_BATCHES;
-        status = run_check(l->local.worker);
-        if (!status)
-            status = local_push(&l->local, &batch);
+        status = push_by_grain(l, &batch);
+        if (b->file && c % 32 == 31)
+            spill_map_rest(b->file);
     }
+    return status;
+}
+
+/* Room for the results of one function. */
+static enum status results_make(struct block *b, uint8_t width, struct vector **out)
+{
+    struct vector *results = arena_array(b->arena, struct vector, b->rows.chunk_count);
+    enum status status = STATUS_OK;
+    for (uint32_t c = 0; c < b->rows.chunk_count && !status; c++) {
+        void *values, *nulls = NULL;
+        uint16_t rows = b->rows.chunks[c].count;
+        status = block_room(b, width_bytes(width) * rows, &values);
+        if (!status)
+            status = block_room(b, rows, &nulls);
+        if (!status)
+            results[c] = (struct vector){ .values = values, .nulls = nulls, .width = width };
+    }
+    *out = results;
     return status;
 }
 
@@ -264,14 +411,14 @@ static enum status block_finish(struct window_local *l, struct block *b, uint64_
     uint64_t failed = 0;
     if (count == 0)
         return STATUS_OK;
-    find_peers(b, count);
+    enum status status = find_peers(b, count, l->local.worker);
     b->results = arena_array(b->arena, struct vector *, plan->window_count + 1u);
-    for (uint16_t k = 0; k < plan->window_count; k++) {
-        b->results[k] = arena_array(b->arena, struct vector, b->rows.chunk_count);
-        for (uint32_t c = 0; c < b->rows.chunk_count; c++)
-            vector_make(&b->results[k][c], b->arena, plan->windows[k].type.width, b->rows.chunks[c].count);
-    }
-    enum status status = block_compute(l, b, count, &failed);
+    for (uint16_t k = 0; k < plan->window_count && !status; k++)
+        status = results_make(b, plan->windows[k].type.width, &b->results[k]);
+    if (l->local.op->counters && b->file)
+        l->local.op->counters->spilled_bytes += spill_bytes(b->file);
+    if (!status)
+        status = block_compute(l, b, count, &failed);
     if (!status)
         return block_push(l, b, count);
     if (status == STATUS_STOP || failed == 0)
@@ -287,11 +434,14 @@ static enum status block_finish(struct window_local *l, struct block *b, uint64_
 }
 
 /* Rows from `first` on begin the other block. */
-static void block_move(struct window_local *l, uint64_t first)
+static enum status block_move(struct window_local *l, uint64_t first)
 {
     struct block *from = l->block, *to = from == &l->blocks[0] ? &l->blocks[1] : &l->blocks[0];
     block_start(l, to);
-    memcpy(begins_room(to, from->rows.count - first), from->begins + first, from->rows.count - first);
+    enum status status = begins_room(to, from->rows.count - first);
+    if (status)
+        return status;
+    memcpy(to->begins, from->begins + first, from->rows.count - first);
     for (uint64_t row = first; row < from->rows.count;) {
         struct batch batch;
         row_pos rows[ROWS_CHUNK];
@@ -302,7 +452,19 @@ static void block_move(struct window_local *l, uint64_t first)
         rows_append_some(&to->rows, &batch, rows, count);
         row += count;
     }
+    if (from->file)
+        block_start(l, from);            /* the file goes */
     l->block = to;
+    return STATUS_OK;
+}
+
+/* The last row from `low` on where a partition begins; 0: none, or the first. */
+static uint64_t last_partition(const struct block *b, uint64_t low)
+{
+    for (uint64_t row = b->rows.count; row-- > low;)
+        if (b->begins[row] & BEGINS_PARTITION)
+            return row;
+    return 0;
 }
 
 static enum status window_take(struct local *local, const struct batch *batch)
@@ -315,7 +477,10 @@ static enum status window_take(struct local *local, const struct batch *batch)
     enum status status = evaluation_run(l->evaluation, batch, l->columns + n->left_count, &error_at);
     if (status)
         return rows_before_failure(local, batch, status, error_at, window_take);
-    uint8_t *begins = begins_room(b, batch->selected_count);
+    status = begins_room(b, batch->selected_count);
+    if (status)
+        return status;
+    uint8_t *begins = b->begins + b->rows.count;
     memset(begins, 0, batch->selected_count);
     for (uint16_t k = 0; k < plan->partition_count; k++)
         mark_column(l, batch, plan->partition[k], BEGINS_PARTITION, begins);
@@ -328,18 +493,17 @@ static enum status window_take(struct local *local, const struct batch *batch)
     all.columns = l->columns;
     all.column_count = (uint16_t)(n->left_count + n->output_count);
     rows_append(&b->rows, &all);
-    if (b->rows.count < BLOCK_ROWS)
+    bool much = b->rows.bytes > (uint64_t)local->worker->run->work_mem;
+    if (b->rows.count < BLOCK_ROWS && !much)
         return STATUS_OK;
-    uint64_t whole = b->rows.count;      /* the last partition may go on */
-    do
-        whole--;
-    while (whole && whole >= b->rows.count - batch->selected_count && !(b->begins[whole] & BEGINS_PARTITION));
-    if (!(b->begins[whole] & BEGINS_PARTITION) || whole < BLOCK_ROWS / 2)
+    /* what lies in the file is one partition; the last one may go on */
+    uint64_t whole = last_partition(b, much ? (uint64_t)b->mapped_chunks * ROWS_CHUNK : b->rows.count - batch->selected_count);
+    if (whole < BLOCK_ROWS / 2 && !much)
         return STATUS_OK;
+    if (whole == 0)                      /* one partition, and it goes on */
+        return b->rows.count >= (uint64_t)(b->mapped_chunks + 1) * ROWS_CHUNK ? block_map(l, b) : STATUS_OK;
     status = block_finish(l, b, whole);
-    if (!status)
-        block_move(l, whole);
-    return status;
+    return status ? status : block_move(l, whole);
 }
 
 static enum status window_source(struct local *local)
@@ -347,7 +511,7 @@ static enum status window_source(struct local *local)
     struct window_local *l = (struct window_local *)local;
     struct window_node *n = (struct window_node *)local->op;
     enum status status = STATUS_OK;
-    l->batches = 0;
+    l->rows = 0;
     l->block = &l->blocks[0];
     block_start(l, l->block);
     for (uint16_t k = 0; k < local->op->plan->window_count && !status; k++)
@@ -361,10 +525,7 @@ static enum status window_source(struct local *local)
         return status;
     struct error saved = {0};            /* an input row failed: partitions before its own go on first */
     error_save(&saved);
-    uint64_t whole = l->block->rows.count;
-    while (whole && !(l->block->begins[--whole] & BEGINS_PARTITION))
-        ;
-    status = block_finish(l, l->block, whole);
+    status = block_finish(l, l->block, last_partition(l->block, (uint64_t)l->block->mapped_chunks * ROWS_CHUNK));
     if (status) {
         error_free(&saved);
         return status;

@@ -16,6 +16,7 @@ struct summing {
     const struct item *item;
     uint32_t state_bytes;
     uint8_t **levels; uint64_t *level_counts; uint8_t level_count;       /* of the tree */
+    struct arena *made;                  /* results on their way into a file */
 };
 
 /* Adds rows [from, to) of the partition to the state. */
@@ -103,6 +104,33 @@ static void put(const struct part *p, uint16_t number, uint64_t row, struct sql_
         value_put(type, value, v, rows_at(at));
 }
 
+/* What the state comes to. It stays as long as the block; in a file, where the block lies there. */
+static enum status finish(const struct summing *s, void *state, struct value *out)
+{
+    const struct window_item *w = s->item->item;
+    const struct block *b = s->p->block;
+    if (b->file)
+        arena_reset(s->made);
+    enum status status = w->aggregate->finish(state, w->type, b->file ? s->made : s->p->arena, out);
+    if (status || !b->file || out->null || w->type.width != WIDTH_VARLEN || out->v.length == 0)
+        return status;
+    void *bytes;
+    status = block_room(b, out->v.length, &bytes);
+    if (status)
+        return status;
+    memcpy(bytes, out->v.bytes, out->v.length);
+    out->v.bytes = bytes;
+    return STATUS_OK;
+}
+
+/* Every so many rows: has somebody said stop? And a mapped block's pages go. */
+static enum status pause_at(const struct part *p, uint64_t row)
+{
+    if (row % 65536 == 65535 && p->block->file)
+        spill_map_rest(p->block->file);
+    return row % 1024 == 1023 ? run_check(p->worker) : STATUS_OK;
+}
+
 /* The frame begins at the first row for all rows: one state that grows. */
 static enum status growing(struct summing *s, uint16_t number)
 {
@@ -120,14 +148,15 @@ static enum status growing(struct summing *s, uint16_t number)
             }
             status = add_rows(s, state, done, ends[i]);
             if (!status)
-                status = w->aggregate->finish(state, w->type, s->p->arena, &value);
-            if (!status && i % 1024 == 0)
-                status = run_check(s->p->worker);
+                status = finish(s, state, &value);
             if (status)
                 return status;
             done = ends[i];
         }
         put(s->p, number, i, w->type, &value);
+        enum status status = pause_at(s->p, i);
+        if (status)
+            return status;
     }
     return STATUS_OK;
 }
@@ -150,7 +179,7 @@ static enum status moving(struct summing *s, uint16_t number)
             for (int k = 0; k < count && !status; k++)
                 status = add_range(s, state, pieces[k].from, pieces[k].to);
             if (!status)
-                status = w->aggregate->finish(state, w->type, p->arena, &value);
+                status = finish(s, state, &value);
             if (!status && i % 256 == 0)
                 status = run_check(p->worker);
             if (status)
@@ -159,6 +188,9 @@ static enum status moving(struct summing *s, uint16_t number)
             last_count = count;
         }
         put(p, number, i, w->type, &value);
+        enum status status = pause_at(p, i);
+        if (status)
+            return status;
     }
     return STATUS_OK;
 }
@@ -173,7 +205,7 @@ static enum status aggregate_over(const struct part *p, uint16_t number)
 {
     const struct item *item = &p->node->items[number];
     const struct window_definition *f = item->item->frame;
-    struct summing s = { .p = p, .item = item, .state_bytes = (item->item->aggregate->state_bytes + 15) & ~15u };
+    struct summing s = { .p = p, .item = item, .made = p->block->file ? arena_open(p->scratch, "result") : NULL, .state_bytes = (item->item->aggregate->state_bytes + 15) & ~15u };
     bool given = f && f->has_frame;
     if (!given || (f->start == BOUND_UNBOUNDED_PRECEDING && f->exclusion == EXCLUDE_NO_OTHERS))
         return growing(&s, number);
@@ -291,6 +323,8 @@ enum status window_compute(const struct part *p, uint16_t number)
         status = compute_row(p, item, i, &value);
         if (!status)
             put(p, number, i, item->item->type, &value);
+        if (!status)
+            status = pause_at(p, i);
     }
     return status;
 }

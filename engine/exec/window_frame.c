@@ -132,19 +132,19 @@ enum status frame_offsets(struct run *run, struct arena *arena, const struct win
 struct moved { struct vector v; struct sql_type type; uint8_t *past; };      /* of a chunk: the moved keys; past: beyond the end of the type */
 
 /* Keys of the rows of one chunk, moved. A key that can't be is past all rows. */
-static enum status keys_move(const struct part *p, const struct frame_offset *o, const struct vector *keys, uint16_t chunk_rows, const row_pos *rows, uint16_t count, struct moved *m)
+static enum status keys_move(const struct part *p, struct arena *arena, const struct frame_offset *o, const struct vector *keys, uint16_t chunk_rows, const row_pos *rows, uint16_t count, struct moved *m)
 {
     const struct plan *plan = p->node->op.plan;
     struct sql_type key = plan->left->types[plan->sort[0].column], arg_types[2] = { key, o->type };
     struct vector args[2] = { *keys };
     uint16_t error_at = 0;
     vector_of_value(&args[1], &o->value, o->type.width);
-    vector_make(&m->v, p->scratch, o->result.width, ROWS_CHUNK);
+    vector_make(&m->v, arena, o->result.width, ROWS_CHUNK);
     m->type = o->result;
-    m->past = arena_zero(p->scratch, ROWS_CHUNK);
+    m->past = arena_zero(arena, ROWS_CHUNK);
     memset(m->v.nulls, 0, ROWS_CHUNK);
     args[0].nulls = NULL;
-    struct kernel_call call = { .out = &m->v, .args = args, .arg_count = 2, .selection = rows, .count = count, .row_count = chunk_rows, .arena = p->scratch, .data = o->data,
+    struct kernel_call call = { .out = &m->v, .args = args, .arg_count = 2, .selection = rows, .count = count, .row_count = chunk_rows, .arena = arena, .data = o->data,
                                 .error_at = &error_at, .out_type = o->result, .arg_types = arg_types };
     enum status status = count ? o->kernel(&call) : STATUS_OK;
     if (status != STATUS_OUT_OF_RANGE && status != STATUS_DATETIME_OVERFLOW)
@@ -204,6 +204,7 @@ static enum status range_side(const struct part *p, const struct frame_offset *o
     const struct sort_item *sort = &p->node->op.plan->sort[0];
     const struct block *b = p->block;
     uint64_t low = 0, high = p->count, from = 0;
+    struct arena *arena = arena_open(p->scratch, "moved keys");          /* of a chunk's */
     /* nulls stand at one end, and are peers of each other only */
     while (low < high && vector_null(part_column(p, low, sort->column), part_at(p, low)))
         low = b->peer_end[p->first + low];
@@ -217,9 +218,10 @@ static enum status range_side(const struct part *p, const struct frame_offset *o
         row_pos rows[ROWS_CHUNK];
         uint16_t count = 0;
         struct moved m;
+        arena_reset(arena);
         for (; i + count < high && part_column(p, i + count, sort->column) == keys; count++)
             rows[count] = part_at(p, i + count);
-        enum status status = keys_move(p, o, keys, b->rows.chunks[(p->first + i) / ROWS_CHUNK].count, rows, count, &m);
+        enum status status = keys_move(p, arena, o, keys, b->rows.chunks[(p->first + i) / ROWS_CHUNK].count, rows, count, &m);
         if (!status)
             status = run_check(p->worker);
         if (status)
@@ -283,6 +285,17 @@ static uint64_t bound_of(const struct part *p, enum frame_mode mode, enum frame_
     return group_start(p, i, preceding ? group - (int64_t)offset : group + (int64_t)offset);
 }
 
+static enum status bound_side(const struct part *p, enum frame_mode mode, enum frame_bound bound, uint64_t offset, bool end, uint64_t *out)
+{
+    enum status status = STATUS_OK;
+    for (uint64_t i = 0; i < p->count && !status; i++) {
+        out[i] = bound_of(p, mode, bound, offset, end, i);
+        if (i % 4096 == 4095)
+            status = run_check(p->worker);
+    }
+    return status;
+}
+
 static bool has_offset(enum frame_bound bound) { return bound == BOUND_PRECEDING || bound == BOUND_FOLLOWING; }
 
 enum status frames_find(const struct part *p, const struct item *item)
@@ -292,20 +305,12 @@ enum status frames_find(const struct part *p, const struct item *item)
     enum frame_mode mode = given ? f->mode : FRAME_RANGE;
     enum frame_bound start = given ? f->start : BOUND_UNBOUNDED_PRECEDING, end = given ? f->end : BOUND_CURRENT_ROW;
     uint64_t *starts = p->block->starts + p->first, *ends = p->block->ends + p->first;
-    enum status status = STATUS_OK;
-    if (mode == FRAME_RANGE && has_offset(start))
-        status = range_side(p, &item->start, start == BOUND_PRECEDING, false, starts);
-    else
-        for (uint64_t i = 0; i < p->count; i++)
-            starts[i] = bound_of(p, mode, start, item->start.rows, false, i);
-    if (status)
-        return status;
-    if (mode == FRAME_RANGE && has_offset(end))
-        status = range_side(p, &item->end, end == BOUND_PRECEDING, true, ends);
-    else
-        for (uint64_t i = 0; i < p->count; i++)
-            ends[i] = bound_of(p, mode, end, item->end.rows, true, i);
-    for (uint64_t i = 0; i < p->count; i++)
+    enum status status = mode == FRAME_RANGE && has_offset(start) ? range_side(p, &item->start, start == BOUND_PRECEDING, false, starts)
+                                                                  : bound_side(p, mode, start, item->start.rows, false, starts);
+    if (!status)
+        status = mode == FRAME_RANGE && has_offset(end) ? range_side(p, &item->end, end == BOUND_PRECEDING, true, ends)
+                                                        : bound_side(p, mode, end, item->end.rows, true, ends);
+    for (uint64_t i = 0; i < p->count && !status; i++)
         if (starts[i] > ends[i])
             starts[i] = ends[i];
     return status;

@@ -3,7 +3,7 @@
 #ifndef ENGINE_EXEC_WINDOW_PRIVATE_H
 #define ENGINE_EXEC_WINDOW_PRIVATE_H
 
-#include "engine/exec/operator.h"
+#include "engine/exec/spill.h"
 #include "parser/tree.h"
 
 enum over { AGGREGATE_OVER, ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST, NTILE, LAG, LEAD, FIRST_VALUE, LAST_VALUE, NTH_VALUE };
@@ -35,8 +35,10 @@ struct window_node {
 #define BEGINS_PEERS     2
 /* Rows that are kept until their partitions are whole. Everything is by row number. */
 struct block {
-    struct arena *arena;
+    struct arena *arena, *rows_arena;    /* rows_arena: of the rows that aren't in the file */
     struct rows rows;
+    struct spill_file *file;             /* a partition that outgrows work_mem: everything that is by row lies in it, mapped (spill_map); NULL: in the arena */
+    uint32_t mapped_chunks;              /* so many of rows' chunks lie there */
     uint8_t *begins; uint64_t begins_capacity;
     uint64_t *peer_start, *peer_end, *peer_group;    /* row numbers, and the number of the group of peers, within the partition */
     uint64_t *starts, *ends;             /* frames of the item at hand, within the partition */
@@ -54,6 +56,9 @@ struct part {
 
 static inline const struct vector *part_column(const struct part *p, uint64_t row, uint16_t column) { return rows_column(&p->block->rows, p->first + row, column); }
 static inline uint16_t part_at(const struct part *p, uint64_t row) { return rows_at(p->first + row); }
+
+/* window.c: room for something by row: in the arena, or in the file. */
+enum status block_room(const struct block *, size_t bytes, void **out) MUST_CHECK;
 
 /* window_frame.c */
 enum status frame_offsets(struct run *, struct arena *, const struct window_node *, struct item *) MUST_CHECK;   /* evaluates them: once a run */

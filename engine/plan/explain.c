@@ -409,7 +409,8 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     if (c && c->loops && n->kind == PLAN_INDEX_SCAN && n->index_only) detail_number(x, level, "Heap Fetches", (double)c->heap_fetches, "");
     if (c && c->loops && n->kind == PLAN_SORT) sort_method(x, level, c, c->spilled_bytes ? "external merge" : "quicksort");
     if (c && c->loops && n->kind == PLAN_AGGREGATE && n->group_count && c->memory_bytes) sizes(x, level, c, 0);
-    if (c && c->loops && c->spilled_bytes && n->kind == PLAN_MERGE_JOIN) detail_number(x, level, "Disk Usage", kilobytes(c->spilled_bytes), "kB");
+    bool says_disk = n->kind == PLAN_SORT || n->kind == PLAN_HASH_JOIN || (n->kind == PLAN_AGGREGATE && n->group_count && c && c->memory_bytes);
+    if (c && c->loops && c->spilled_bytes && !says_disk) detail_number(x, level, "Disk Usage", kilobytes(c->spilled_bytes), "kB");
     if (c && parallel_scan && c->morsels) detail_number(x, level, "Morsels", (double)c->morsels, "");
     if (c && c->loops && c->pages_skipped) detail_number(x, level, "Pages Skipped", (double)c->pages_skipped, "");
     /* subqueries in the select list of this node show too */

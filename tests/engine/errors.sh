@@ -124,25 +124,34 @@ declare -A spills=(
     [aggregate]="SELECT count(*) FROM (SELECT id, max(t) FROM w GROUP BY id) x"
     [distinct]="SELECT count(*) FROM (SELECT DISTINCT t, id FROM w) x"
     [count_distinct]="SELECT count(DISTINCT t || id) FROM w"
+    [merge_join]="SELECT count(*) + sum(a.id) FROM w a FULL JOIN w b ON a.k = b.id AND a.id > b.k"
+    [nested_loop]="SELECT count(*) FROM (SELECT k FROM d WHERE k < 3 OFFSET 0) a LEFT JOIN (SELECT id, t FROM w) b ON b.id > a.k * 1000 OR b.t IS NULL"
     [window]="SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY k ORDER BY t, id) AS n FROM w) x WHERE n > 0"
+    [one_partition]="SELECT count(p) + sum(n) FROM (SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN 900 PRECEDING AND 5 FOLLOWING) AS n, lag(t, 700) OVER (ORDER BY id) AS p FROM w) x"
     [set_operation]="SELECT count(*) FROM (SELECT id, t FROM w EXCEPT SELECT id + 1, t FROM w) x"
     [with]="WITH x AS MATERIALIZED (SELECT id, t FROM w) SELECT count(*) FROM x a, x b WHERE a.id = b.id"
+    [array_agg]="SELECT sum(length(x.a::text)) FROM (SELECT k, array_agg(DISTINCT id ORDER BY id DESC) AS a FROM w GROUP BY k) x"
     [string_agg]="SELECT length(string_agg(t, ',' ORDER BY t, id)) FROM w")
+declare -A besides=([merge_join]="SET enable_hashjoin = off; SET enable_nestloop = off")
+silent=" set_operation count_distinct " # the first doesn't spill; of the second's sets nothing is counted
 canceled=0
 for name in "${!spills[@]}"; do
-    sql=${spills[$name]} wrong=
-    large=$(ask 1 "$sql" "SET work_mem = '1GB'")
+    sql=${spills[$name]} wrong= little="SET work_mem = '64kB'; ${besides[$name]:-}"
+    large=$(ask 1 "$sql" "SET work_mem = '1GB'; ${besides[$name]:-}")
+    if [[ $silent != *" $name "* ]]; then
+        ask 1 "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $sql" "$little" | grep -q 'Disk' || wrong=" nothing is said of a disk;"
+    fi
     for workers in 1 4; do
-        small=$(ask $workers "$sql" "SET work_mem = '64kB'")
+        small=$(ask $workers "$sql" "$little")
         [ "$small" = "$large" ] || wrong="$wrong $workers workers in 64 kB: $small, not $large;"
         [ "$(left_over)" = 0 ] || wrong="$wrong files are left after $workers workers;"
         # An error in the last rows, when there is much on disk.
         failing=${sql//FROM w/FROM broken}
-        got=$(ask $workers "$failing" "SET work_mem = '64kB'" | grep -m 1 ERROR)
+        got=$(ask $workers "$failing" "$little" | grep -m 1 ERROR)
         case $got in *22012*) ;; *) wrong="$wrong no error came of $failing but $got;" ;; esac
         [ "$(left_over)" = 0 ] || wrong="$wrong files are left after an error, $workers workers;"
         for time in 5 20 60; do
-            answer=$(ask $workers "$sql; $sql; $sql; $sql; $sql" "SET work_mem = '64kB'; SET statement_timeout = $time")
+            answer=$(ask $workers "$sql; $sql; $sql; $sql; $sql" "$little; SET statement_timeout = $time")
             canceled=$((canceled + $(grep -c 57014 <<<"$answer")))
             got=$(grep -v -E '^[0-9]*$' <<<"$answer" | grep -c -v -E '57014|^LOCATION')
             [ "$got" = 0 ] || wrong="$wrong a cancel after $time ms was no cancel;"
@@ -212,6 +221,10 @@ sort|SELECT count(*) FROM (SELECT id, t FROM w ORDER BY t, id OFFSET 1) x
 join|SELECT count(*) FROM w a JOIN w b ON a.id = b.id AND a.t = b.t
 aggregate|SELECT count(*) FROM (SELECT id, max(t) FROM w GROUP BY id) x
 distinct|SELECT count(*) FROM (SELECT DISTINCT t, id FROM w) x
+window|SELECT sum(n), max(t) FROM (SELECT row_number() OVER () AS n, t FROM w) x
+string_agg|SELECT length(string_agg(t, ',' ORDER BY t, id)) FROM w
+with|WITH x AS MATERIALIZED (SELECT id, t FROM w) SELECT max(a.t), max(b.t) FROM x a, x b WHERE a.id = b.id
+nested_loop|SELECT count(*), max(b.t) FROM (VALUES (1), (2)) v(a) JOIN (SELECT id, t FROM w OFFSET 0) b ON b.id > v.a OR b.t = 'x'
 QUERIES
 rm -f "$1/ballast"
 same "errors: full disk: with room again there is an answer" 60000 "$(q -c "SET work_mem = '64kB'" -c "SELECT count(*) FROM (SELECT id, t FROM w ORDER BY t, id OFFSET 0) x" 2>&1)"

@@ -2,11 +2,37 @@
 # tests/tsan.sh - ThreadSanitizer: the stress programs, then the whole server under eight pgbench clients, sessions of every kind, parallel
 # queries, vacuums and index builds. Zero reports are wanted. Needs the build of `make tsan`.
 #
-#     TSAN_SECONDS (60): how long pgbench's scripts run in all
+#     tsan.sh [all|stress|server|queries]
+#     TSAN_SECONDS (60): how long pgbench's scripts run in all; TSAN_STATEMENTS (240): random ones
 . "$(dirname "$0")/tsan_lib.sh"
 seconds=${TSAN_SECONDS:-60}
 
+# Parallel queries on small grains, with cancels and errors in them.
+queries() {
+    local cancels status
+    sed "s#/crabtree \"#/small/crabtree \"#" "$SERVER" >"$scratch/small_server"
+    chmod +x "$scratch/small_server"
+    # Random statements on small grains, at 2 to 16 workers, while somebody cancels those; answers are compared all the same.
+    SERVER=$scratch/small_server server_start random -c max_parallel_workers=16 || bad "tsan: the server does not start"
+    yes "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity, pg_sleep(0.02) WHERE application_name = 'oracle at workers' AND state = 'active'" | head -n 4000 | tr '\n' ';' >"$scratch/cancels.sql"
+    psql -X -q -At -f "$scratch/cancels.sql" >"$scratch/cancels.out" 2>&1 &
+    cancels=$!
+    timeout --foreground 400 $SETARCH "$BUILD/tests/oracle/oracle" N="${TSAN_STATEMENTS:-240}" SEED=3 CHECKS=all PATIENCE=100 >"$scratch/oracle.out" 2>&1
+    verdict $? "tsan: random statements: $(tail -n 1 "$scratch/oracle.out")"
+    kill $cancels
+    wait $cancels 2>/dev/null
+    [ "$(awk '{ n += $1 } END { print n + 0 }' "$scratch/cancels.out")" -gt 0 ]
+    verdict $? "tsan: $(awk '{ n += $1 } END { print n + 0 }' "$scratch/cancels.out") of them were canceled at more workers than one"
+    server_stop
+    status=$?
+    if [ $status = 0 ] || [ $status = 66 ]; then ok "tsan: that server ends well"; else bad "tsan: that server ended with status $status"; fi
+    reports "random statements that are canceled"
+    attempt "tsan: errors, cancels and spills in parallel queries" env SMALL_SERVER="$scratch/small_server" tests/engine/errors.sh
+    reports "errors, cancels and spills in parallel queries"
+}
+
 part=${1:-all}
+if [ "$part" = queries ]; then queries; exit; fi
 if [ "$part" = all ] || [ "$part" = stress ]; then
     tests/stress.sh
     case $? in 0) ;; *) bad_count=$((bad_count + 1)) ;; esac
@@ -71,22 +97,4 @@ reports "server"
 if [ $status = 0 ] || [ $status = 66 ]; then ok "tsan: the server ends well"; else bad "tsan: the server ended with status $status"; tail -n 5 "$server_log"; fi
 attempt "tsan: stopped sessions" env SERVER="$SERVER" tests/server/step.sh
 reports "stopped sessions"
-sed "s#/crabtree \"#/small/crabtree \"#" "$SERVER" >"$scratch/small_server"
-chmod +x "$scratch/small_server"
-# Random statements on small grains, at 2 to 16 workers, while somebody cancels those; answers are compared all the same.
-SERVER=$scratch/small_server server_start random -c max_parallel_workers=16 || bad "tsan: the server does not start"
-yes "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity, pg_sleep(0.05) WHERE application_name = 'oracle at workers' AND state = 'active'" | head -n 4000 | tr '\n' ';' >"$scratch/cancels.sql"
-psql -X -q -At -f "$scratch/cancels.sql" >"$scratch/cancels.out" 2>&1 &
-cancels=$!
-timeout --foreground 400 $SETARCH "$BUILD/tests/oracle/oracle" N="${TSAN_STATEMENTS:-240}" SEED=3 CHECKS=all >"$scratch/oracle.out" 2>&1
-verdict $? "tsan: random statements: $(tail -n 1 "$scratch/oracle.out")"
-kill $cancels
-wait $cancels 2>/dev/null
-[ "$(awk '{ n += $1 } END { print n + 0 }' "$scratch/cancels.out")" -gt 0 ]
-verdict $? "tsan: $(awk '{ n += $1 } END { print n + 0 }' "$scratch/cancels.out") of them were canceled at more workers than one"
-server_stop
-status=$?
-if [ $status = 0 ] || [ $status = 66 ]; then ok "tsan: that server ends well"; else bad "tsan: that server ended with status $status"; fi
-reports "random statements that are canceled"
-attempt "tsan: errors, cancels and spills in parallel queries" env SMALL_SERVER="$scratch/small_server" tests/engine/errors.sh
-reports "errors, cancels and spills in parallel queries"
+queries

@@ -17,6 +17,7 @@ static sqlite3 *lite;
 static bool lite_interrupted;
 static time_t lite_deadline;
 static int patience_s = PATIENCE_S;
+int ask_patience_s = 6;
 
 /* ---- Answers ---- */
 
@@ -280,10 +281,8 @@ void must_both(const char *sql, const char *lite_sql)
 
 static void set(enum asked who, const char *more)
 {
-    static const char *const always = "SET client_min_messages = error; SET statement_timeout = 6000; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; "
-                                      "SET parallel_tuple_cost = 0";
     struct text sql = {0};
-    text_add(&sql, "%s; %s", always, more);
+    text_add(&sql, "SET client_min_messages = error; SET statement_timeout = %d; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; %s", 1000 * ask_patience_s, more);
     must(who, sql.bytes);
     free(settings[who]);
     settings[who] = sql.bytes;

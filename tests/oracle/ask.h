@@ -17,6 +17,7 @@ struct answer {
     long changed;
 };
 
+extern int ask_patience_s;               /* what takes the server longer is given up: set before ask_open */
 void ask_open(void);
 void ask_close(void);
 /* What is set on that connection, for a script that replays. */

@@ -1,6 +1,6 @@
 /* tests/oracle/oracle.c - random statements whose answers are known: from SQLite, or from Crabtree asked in another way.
  *
- *     oracle [SEED=1] [N=6000] [ROUND=0] [FAULTS=1] [CHECKS=some|all] [SHRINK=yes|no]
+ *     oracle [SEED=1] [N=6000] [ROUND=0] [FAULTS=1] [CHECKS=some|all] [SHRINK=yes|no] [PATIENCE=6 seconds]
  *
  * Rounds of 80 statements, each over tables of its own; everything about a round is a function of SEED and its number, so ROUND=r
  * begins with that one. A statement is a change, a condition to be partitioned, or a query. Each query is compared with SQLite where
@@ -147,6 +147,8 @@ int main(int argc, char **argv)
             round_number = number;
         else if (value && !strncmp(argv[i], "FAULTS=", 7))
             faults_wanted = (int)number;
+        else if (value && !strncmp(argv[i], "PATIENCE=", 9))
+            ask_patience_s = (int)number;
         else if (value && !strncmp(argv[i], "CHECKS=", 7))
             all_checks = !strcmp(value + 1, "all");
         else if (value && !strncmp(argv[i], "SHRINK=", 7))

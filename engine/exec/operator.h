@@ -196,6 +196,7 @@ enum status push_rows(struct local *, const struct rows *, uint64_t *grain) MUST
 bool        plan_reads_outer(const struct run *, const struct plan *);
 void        plan_outer_slots(const struct run *, const struct plan *, uint8_t *read);   /* by slot: is it read from above? */
 bool        plan_is_volatile(const struct plan *);
+bool        scalar_is_once(const struct scalar *);                       /* the same for all rows of an input, and not volatile */
 bool        plan_changes(const struct plan *);                           /* does it write, lock, or read what changes while the query runs? */
 
 /* ---- the classes ---- */

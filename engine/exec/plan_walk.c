@@ -143,3 +143,16 @@ bool plan_changes(const struct plan *plan)
     walk_plan(&w, plan);
     return w.changes;
 }
+
+bool scalar_is_once(const struct scalar *s)
+{
+    if (s->kind == SCALAR_COLUMN || (s->kind == SCALAR_CALL && s->call.function && s->call.function->volatility == VOLATILE))
+        return false;
+    for (int32_t i = 0; i < s->arg_count; i++)
+        if (s->args[i] && !scalar_is_once(s->args[i]))
+            return false;
+    for (uint16_t i = 0; s->kind == SCALAR_SUBQUERY && i < s->subquery.outer_count; i++)
+        if (!scalar_is_once(s->subquery.outer_values[i]))
+            return false;
+    return true;
+}

@@ -4,18 +4,41 @@
 
 /* ---- filter ---- */
 
-struct filter_node { struct exec_node op; struct program *program; };
+/* A condition that reads nothing of the rows is judged once, before the input is run: if it isn't true, the input never is. */
+struct filter_node { struct exec_node op; struct program *program; struct evaluation *once; bool is_once; };
 struct filter_local { struct local local; struct evaluation *evaluation; };
 
 static enum status filter_open(struct exec_node *op)
 {
-    return node_filter(op, 0, op->plan->filter, &((struct filter_node *)op)->program);
+    struct filter_node *n = (struct filter_node *)op;
+    n->is_once = op->plan->filter && scalar_is_once(op->plan->filter);
+    if (!n->is_once)
+        return node_filter(op, 0, op->plan->filter, &n->program);
+    struct scalar *filter = op->plan->filter;
+    enum status status = node_program(op, 0, &filter, 1, &n->program);
+    op->serial = false;                  /* subqueries in it are the leader's */
+    return status;
+}
+
+static enum status filter_prepare(struct exec_node *op)
+{
+    struct filter_node *n = (struct filter_node *)op;
+    struct value value;
+    enum status status = STATUS_OK;
+    if (!n->is_once)
+        return STATUS_OK;
+    if (!n->once)
+        status = evaluation_open(n->program, op->run, op->run->arena, &n->once);
+    if (!status)
+        status = evaluation_scalar(n->once, &value);
+    op->nothing = !status && (value.null || !value.b);
+    return status;
 }
 
 static enum status filter_local(struct local *local)
 {
     struct filter_node *op = (struct filter_node *)local->op;
-    return op->program ? evaluation_open(op->program, local->worker->run, local->worker->arena, &((struct filter_local *)local)->evaluation) : STATUS_OK;
+    return op->program && !op->is_once ? evaluation_open(op->program, local->worker->run, local->worker->arena, &((struct filter_local *)local)->evaluation) : STATUS_OK;
 }
 
 static enum status filter_take(struct local *local, const struct batch *batch)
@@ -37,7 +60,7 @@ static enum status filter_take(struct local *local, const struct batch *batch)
 }
 
 const struct node_class filter_class = { .name = "filter", .node_bytes = sizeof(struct filter_node), .local_bytes = sizeof(struct filter_local),
-                                         .open = filter_open, .local = filter_local, .take = filter_take, .parallel = true };
+                                         .open = filter_open, .prepare = filter_prepare, .local = filter_local, .take = filter_take, .parallel = true };
 
 /* ---- project ---- */
 

@@ -245,8 +245,17 @@ static enum status bind_quantified(struct planner *p, struct scope *scope, const
     TRY(bind_select(p, scope, select, position, &q));
     if (q->visible_count != count)
         return fail_at(p, position, STATUS_SYNTAX, "subquery has too %s columns", q->visible_count > count ? "many" : "few");
-    if (count > 1 && strcmp(name, "=") != 0 && strcmp(name, "<>") != 0)
-        return fail_at(p, position, STATUS_FEATURE_NOT_SUPPORTED, "row comparison %s with a subquery is not supported", name);
+    if (count > 1 && strcmp(name, "=") != 0) {           /* (a, b) < ANY (SELECT x, y …): true = ANY (SELECT (a, b) < (x, y) …) */
+        struct scalar *compared;
+        q = query_wrap(p, q, "compared");
+        TRY(compare_rows(p, schema, name, items, q->targets, count, position, &compared));
+        q->targets[0] = compared;
+        q->target_count = q->visible_count = 1;
+        items[0] = scalar_bool(p->arena, true);
+        count = 1;
+        schema = NULL;
+        name = "=";
+    }
     struct scalar *s = new_subquery(p, all ? SUBQUERY_ALL : SUBQUERY_ANY, q, bool_type(), position);
     s->subquery.negated = negated;
     s->arg_count = count;

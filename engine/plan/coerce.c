@@ -141,7 +141,8 @@ enum status coerce(struct planner *p, struct scalar *in, struct sql_type want, e
     if (in->type.oid == OID_UNKNOWN) {
         if (in->kind == SCALAR_CONST) {
             /* Too long a literal is cut by an explicit cast and refused by an assignment: so the length comes after. */
-            struct sql_type plain = want.oid == OID_VARCHAR || want.oid == OID_BPCHAR ? type_make(want.oid, -1) : want;
+            uint32_t item = element_of(want.oid) ? element_of(want.oid) : want.oid;
+            struct sql_type plain = item == OID_VARCHAR || item == OID_BPCHAR ? type_make(want.oid, -1) : want;
             status = literal_in(p, in, plain, out);
             if (!status && plain.typmod != want.typmod)
                 status = coerce_length(p, *out, want, explicit_cast, position, out);
@@ -177,7 +178,7 @@ enum status coerce(struct planner *p, struct scalar *in, struct sql_type want, e
         error_position(position);
         return status;
     }
-    struct sql_type target = context == CAST_IMPLICIT ? type_make(want.oid, -1) : want;
+    struct sql_type target = context == CAST_IMPLICIT || element_of(want.oid) ? type_make(want.oid, -1) : want;     /* elements get their length after */
     status = call_cast(p, f, in, target, explicit_cast, position, out);
     if (!status && context != CAST_IMPLICIT && want.typmod >= 0 && (*out)->type.typmod != want.typmod)
         status = coerce_length(p, *out, want, explicit_cast, position, out);

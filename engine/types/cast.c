@@ -62,7 +62,7 @@ static enum status bind_wanted(struct function_bind *f, kernel_fn kernel)
 static enum status bind_from_text(struct function_bind *f) { return bind_wanted(f, from_text); }
 
 #define TYPES_MAX 128
-static struct function to_text_rows[3], from_text_rows[TYPES_MAX], array_rows[TYPES_MAX];
+static struct function to_text_rows[3], from_text_rows[TYPES_MAX], array_rows[TYPES_MAX], array_cut_rows[TYPES_MAX];
 
 /* ---- arrays ---- */
 
@@ -108,7 +108,7 @@ static enum status array_kernel(struct kernel_call *c)
     return STATUS_OK;
 }
 
-static enum status bind_array(struct function_bind *f)
+static enum status bind_elements(struct function_bind *f, bool explicit_cast)
 {
     bool binary;
     struct array_cast *cast = arena_new(f->arena, struct array_cast);
@@ -120,7 +120,7 @@ static enum status bind_array(struct function_bind *f)
     const struct function *function = from == to ? NULL : cast_find(from, to, CAST_EXPLICIT, &binary);
     if (from == to && f->result.typmod != -1) {               /* varchar(3)[] */
         cast->to = type_make(to, f->result.typmod);
-        function = cast_length(cast->to, false);
+        function = cast_length(cast->to, explicit_cast);
     }
     if (!function)
         return STATUS_OK;
@@ -135,6 +135,8 @@ static enum status bind_array(struct function_bind *f)
     cast->to = element.result;
     return STATUS_OK;
 }
+static enum status bind_array(struct function_bind *f) { return bind_elements(f, false); }
+static enum status bind_array_cut(struct function_bind *f) { return bind_elements(f, true); }       /* x::varchar(3)[] cuts */
 
 /* ---- lengths ---- */
 
@@ -198,6 +200,8 @@ __attribute__((constructor(203))) static void cast_index(void)
                                               .strict = true, .volatility = STABLE, .parallel_safe = true, .kernel = from_text, .bind = bind_from_text};
         array_rows[i] = (struct function){.name = t->name, .kind = FUNCTION_SCALAR, .arg_count = 1, .arg_types = {OID_ANYARRAY}, .result = t->oid,
                                           .strict = true, .volatility = IMMUTABLE, .parallel_safe = true, .kernel = array_kernel, .bind = bind_array};
+        array_cut_rows[i] = array_rows[i];
+        array_cut_rows[i].bind = bind_array_cut;
     }
 }
 
@@ -213,7 +217,7 @@ const struct function *cast_length(struct sql_type to, bool explicit_cast)
         struct sql_type element = type_make(type_element_of(to.oid), to.typmod);
         for (size_t i = 0; cast_length(element, explicit_cast) && i < type_count(); i++)
             if (type_at(i)->oid == to.oid)
-                return &array_rows[i];
+                return explicit_cast ? &array_cut_rows[i] : &array_rows[i];
         return NULL;
     }
     switch (to.oid) {

@@ -75,6 +75,8 @@ SELECT (x, y) = (SELECT x, y FROM a) FROM a;
 SELECT (x, y) = (SELECT x FROM a) FROM a;
 SELECT (x, y) = (SELECT 1, 2, 3) FROM a;
 SELECT (x, y) = (SELECT 1, 'b') FROM a;
+SELECT id, (x, y) <> ANY (SELECT 2, 1) na, (x, y) <> ALL (SELECT x, y FROM a WHERE id > 3) nl, (x, y) < ANY (SELECT x, y FROM a) lt, (x, y) >= ALL (SELECT x, y FROM a b WHERE b.id = a.id) ge, (x, y) = ALL (SELECT 2, 1 WHERE false) al, (x, y) > ALL (SELECT 1, 1) gt FROM a ORDER BY 1;
+SELECT id FROM a WHERE NOT (x, y) <> ALL (SELECT x, y FROM a b WHERE b.id <> 2) ORDER BY 1;
 UPDATE a SET x = 9 WHERE (x, y) = (SELECT 1, 2) RETURNING *;
 CREATE VIEW compared AS SELECT id FROM a WHERE (x, y) >= (SELECT 1, 2) AND (x, y + 1) IN (SELECT x, y + 1 FROM a WHERE (y, 1) NOT IN (SELECT 7, 7));
 SELECT pg_get_viewdef('compared');
@@ -87,6 +89,20 @@ SELECT count(DISTINCT r) FROM (SELECT (SELECT sum(random()) FROM a) r FROM a) q;
 SELECT count(DISTINCT r) FROM (SELECT (SELECT random() WHERE a.id > 0) r FROM a) q;
 SELECT count(*) IN (0, 4) FROM a WHERE EXISTS (SELECT 1 WHERE random() < 0.5);
 SELECT count(*) IN (0, 4) FROM a WHERE 1 = ANY (SELECT (random() * 2)::int);
+
+-- a condition that reads no row is judged before any is made
+UPDATE a SET x = 1 WHERE id = 1;
+SELECT 1 FROM (SELECT 1 / (x - 1) AS q FROM a OFFSET 0) s WHERE q > 0 AND (SELECT false);
+SELECT count(*), sum(q) FROM (SELECT 1 / (x - 1) AS q FROM a OFFSET 0) s WHERE NOT EXISTS (SELECT 1 FROM a);
+SELECT id, (SELECT max(q) FROM (SELECT 1 / (b.x - 1) AS q FROM a b OFFSET 0) s WHERE a.x > 99) FROM a ORDER BY id;
+SELECT id, (SELECT count(*) FROM a b, a c WHERE a.x = 2 AND b.x >= a.x) FROM a ORDER BY id;
+PREPARE gated(bool) AS SELECT count(*) FROM (SELECT 1 / (x - 1) AS q FROM a OFFSET 0) s WHERE $1 AND q > 5;
+EXECUTE gated(false);
+EXECUTE gated(NULL);
+EXECUTE gated(true);
+DEALLOCATE gated;
+SELECT count(*) FROM a GROUP BY () HAVING (SELECT false);
+SELECT count(*) BETWEEN 0 AND 4 FROM a WHERE random() < 0.5;
 
 -- columns that are not grouped, in a subquery
 SELECT (SELECT count(*) FROM a b WHERE b.id = a.id) FROM a GROUP BY x;

@@ -86,7 +86,7 @@ Test(plan_shape, a_range_bounds_the_index_and_the_rest_filters)
 
 Test(plan_shape, order_and_limit_are_read_off_the_index)
 {
-    explains("select id from big order by id desc limit 3", "Limit\n  ->  Index Scan Backward using big_pkey on big\n");
+    explains("select id from big order by id desc limit 3", "Limit\n  ->  Index Only Scan Backward using big_pkey on big\n");
 }
 
 Test(plan_shape, few_rows_find_their_partners_by_index)
@@ -125,14 +125,14 @@ Test(plan_shape, equal_columns_form_a_class_and_any_two_of_them_may_join)
     /* s1.id = b.id AND b.id = s2.id: the small ones join each other first */
     explains("select count(*) from small s1, big b, small s2 where s1.id = b.id and b.id = s2.id and s1.name <> s2.name",
              "Aggregate\n  ->  Nested Loop\n        ->  Hash Join\n              Hash Cond: (s2.id = s1.id)\n              Join Filter: (s1.name <> s2.name)\n              ->  Seq Scan on small s2\n"
-             "              ->  Hash\n                    ->  Seq Scan on small s1\n        ->  Index Scan using big_pkey on big b\n              Index Cond: (id = s1.id)\n");
+             "              ->  Hash\n                    ->  Seq Scan on small s1\n        ->  Index Only Scan using big_pkey on big b\n              Index Cond: (id = s1.id)\n");
 }
 
 Test(plan_shape, a_constant_reaches_all_members_of_a_class)
 {
     explains("select 1 from small s1, big b, small s2 where s1.id = b.id and b.id = s2.id and s2.id = 3",
-             "Nested Loop\n  ->  Nested Loop\n        ->  Index Scan using small_pkey on small s2\n              Index Cond: (id = 3)\n        ->  Index Scan using big_pkey on big b\n              Index Cond: (id = 3)\n"
-             "  ->  Index Scan using small_pkey on small s1\n        Index Cond: (id = 3)\n");
+             "Nested Loop\n  ->  Nested Loop\n        ->  Index Only Scan using small_pkey on small s2\n              Index Cond: (id = 3)\n        ->  Index Only Scan using big_pkey on big b\n              Index Cond: (id = 3)\n"
+             "  ->  Index Only Scan using small_pkey on small s1\n        Index Cond: (id = 3)\n");
 }
 
 Test(plan_shape, what_an_outer_join_may_null_is_in_no_class)

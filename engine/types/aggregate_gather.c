@@ -5,7 +5,15 @@
 #include "engine/types/aggregate_private.h"
 #include "engine/types/array.h"
 
-struct text_state { uint8_t *bytes; uint32_t length, capacity, first_delimiter; bool any; };
+/* A state that is combined may have grown in a worker's arena, and goes on in the leader's: only its own arena can enlarge memory in place. */
+static void *grow(struct arena **home, struct arena *arena, void *old, size_t old_bytes, size_t new_bytes)
+{
+    bool own = *home == arena;
+    *home = arena;
+    return own || !old ? arena_grow(arena, old, old_bytes, new_bytes) : memcpy(arena_alloc(arena, new_bytes), old, old_bytes);
+}
+
+struct text_state { struct arena *home; uint8_t *bytes; uint32_t length, capacity, first_delimiter; bool any; };
 
 static enum status text_add(struct text_state *s, const void *bytes, size_t length, struct arena *arena)
 {
@@ -16,7 +24,7 @@ static enum status text_add(struct text_state *s, const void *bytes, size_t leng
         size_t capacity = s->capacity ? s->capacity * (size_t)2 : 64;
         while (capacity < need)
             capacity *= 2;
-        s->bytes = arena_grow(arena, s->bytes, s->capacity, capacity);
+        s->bytes = grow(&s->home, arena, s->bytes, s->capacity, capacity);
         s->capacity = (uint32_t)capacity;
     }
     if (length)
@@ -63,13 +71,13 @@ static enum status string_agg_finish(const void *state, struct sql_type result, 
 }
 AGGREGATE(string_agg, string_agg, string_agg_finish, struct text_state, false, true)
 
-struct list_state { struct value *values; uint32_t count, capacity; struct sql_type type; };
+struct list_state { struct arena *home; struct value *values; uint32_t count, capacity; struct sql_type type; };
 
 static void list_add(struct list_state *s, const struct value *v, struct arena *arena)
 {
     if (s->count == s->capacity) {
         uint32_t capacity = s->capacity ? s->capacity * 2 : 8;
-        s->values = arena_grow(arena, s->values, s->capacity * sizeof *s->values, capacity * sizeof *s->values);
+        s->values = grow(&s->home, arena, s->values, s->capacity * sizeof *s->values, capacity * sizeof *s->values);
         s->capacity = capacity;
     }
     s->values[s->count] = *v;

@@ -26,7 +26,7 @@ queries=(
     "SELECT s.k, s.t, s.f FROM small s WHERE s.id < 300 AND EXISTS (SELECT 1 FROM big b WHERE b.k = s.id AND b.m <> s.m)" "SELECT count(*), sum(s.f) FROM small s WHERE NOT EXISTS (SELECT 1 FROM big b WHERE b.nul = s.id)"
     "SELECT count(*), sum(a.f) FROM big a JOIN small s ON a.t = s.t AND a.nul = s.nul AND s.id < 40" "SELECT sum(a.f), sum(d.k), count(e.k) FROM big a JOIN dim d ON a.k = d.k LEFT JOIN dim e ON a.m + d.k = e.k RIGHT JOIN small s ON s.id = a.id"
     "SELECT m, sum(f) FROM big WHERE k NOT IN (SELECT k FROM dim WHERE k > 100) GROUP BY m"
-    "SELECT count(*) FROM big WHERE k IN (SELECT k FROM dim WHERE k % 5 = 0)" "SELECT string_agg(t, ',') FROM big WHERE id % 49999 = 0"
+    "SELECT count(*) FROM big WHERE k IN (SELECT k FROM dim WHERE k % 5 = 0)" "SELECT string_agg(t, ',') FROM big WHERE id % 49999 = 0" "SELECT md5(string_agg(t || n, ',')), md5(array_agg(k)::text) FROM big WHERE m > 3"
     "SELECT count(*), sum(f) FROM small WHERE m < 4" "SELECT m, sum(f) FROM small GROUP BY m")
 { for query in "${queries[@]}"; do printf '\\echo -- %s\n%s;\n' "$query" "$query"; done; } >"$scratch/queries.sql"
 answer() { # WORKERS AGG

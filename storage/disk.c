@@ -16,18 +16,27 @@ static int real_mkdir(const char *path) { return mkdir(path, 0700); }
 static int real_reserve(int fd, off_t bytes) { return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, bytes); }
 static int real_punch(int fd, off_t from, off_t bytes) { return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, bytes); }
 
+/* Around the page cache, where the file system can: nobody will read them. */
 static int real_zeros(int fd, off_t bytes)
 {
-    static const char zeros[1 << 20];
-    for (off_t at = 0; at < bytes;) {
+    static const _Alignas(4096) char zeros[1 << 20];
+    const int flags = fcntl(fd, F_GETFL);
+    bool direct = flags >= 0 && fcntl(fd, F_SETFL, flags | O_DIRECT) == 0;
+    int error = 0;
+    for (off_t at = 0; at < bytes && !error;) {
         size_t want = bytes - at < (off_t)sizeof zeros ? (size_t)(bytes - at) : sizeof zeros;
         ssize_t done = pwrite(fd, zeros, want, at);
-        if (done < 0 && errno != EINTR)
-            return -1;
         if (done > 0)
             at += done;
+        else if (done < 0 && errno == EINVAL && direct)
+            direct = fcntl(fd, F_SETFL, flags) != 0;
+        else if (done < 0 && errno != EINTR)
+            error = errno;
     }
-    return 0;
+    if (direct)
+        fcntl(fd, F_SETFL, flags);
+    errno = error;
+    return error ? -1 : 0;
 }
 
 static int real_list(const char *path, void (*each)(void *, const char *), void *context)

@@ -15,8 +15,9 @@
  * 5. A reader stops at the first record that isn't whole. What lies behind the end found by recovery is erased
  *    before anything is appended, so that an older record can never follow a newer one.
  *
- * A segment is filled with zeros when it is made, so that a flush changes no metadata of the file system, and what is synced at
- * once is written around the page cache, where the file system can do that: both save time. The thread
+ * A segment is filled with zeros when it is made, so that a flush changes no metadata of the file system. What is synced at once, and what
+ * is long, is written around the page cache, where the file system can do that: nobody reads it again before a crash, and a load's log would
+ * take as much memory as the load, and time to copy it there. The thread
  * `wal writer` makes the next one ahead, and flushes what commits with synchronous_commit = off left behind. */
 #include "storage/wal.h"
 
@@ -45,6 +46,7 @@ _Atomic uint32_t wal_fsync_enabled = 1;
 #define WRITER_US     200000u
 #define RING_MIN      (4 * BLOCK)
 #define RECORD_MAX    (64u << 20)
+#define DIRECT_FROM   (256u << 10)          /* bytes: as long as that is written around the page cache */
 
 enum { INSERTION_RESERVED, INSERTION_COPIED, INSERTION_AWAITED };
 struct insertion { _Atomic uint32_t state; lsn_t end; };
@@ -161,7 +163,7 @@ static void segment_turn(struct wal *wal, uint64_t number)
     condition_wake_all(&wal->writer_wake);                     /* time to make the next one */
 }
 
-/* Writes whole blocks of one segment. `direct`: they will be synced at once. */
+/* Writes whole blocks of one segment. `direct`: around the page cache, if that can be. */
 static void segment_write(struct wal *wal, lsn_t at, struct iovec *parts, int count, bool direct)
 {
     segment_turn(wal, at / WAL_SEGMENT_BYTES);
@@ -355,7 +357,7 @@ static void write_upto(struct wal *wal, lsn_t target, bool direct)
             parts[count++] = (struct iovec){ tail, BLOCK };
             at = target;
         }
-        segment_write(wal, from, parts, count, direct);
+        segment_write(wal, from, parts, count, direct || target - from >= DIRECT_FROM);
     }
     atom_store(&wal->written, target);
 }

@@ -19,6 +19,8 @@
     X(UNIQUE_IN_TWO_HOLDS,     "btree/insert.c",        "btree.",         "the leaf is let go between the unique check and the insert") \
     X(SIBLING_AWAITED_LEFT,    "btree/delete.c",        "btree.",         "the left sibling is waited for with the leaf latched") \
     X(LINK_MENDED_ON_ONE_SIDE, "btree/delete.c",        "btree.",         "a leaf goes, its right sibling still points at it") \
+    X(JUDGED_UNLATCHED,        "btree/scan.c",          "index_only.",    "entries are judged when their leaf has been let go") \
+    X(DEAD_CALLED_VISIBLE,     "storage/vacuum.c",      "index_only.",    "a page is marked visible to all while index entries still lead to its dead rows") \
     X(NOT_LOOKED_UP_AGAIN,     "storage/pool.c",        "pool.",          "whoever waited for another's read takes the frame without a second look-up") \
     X(PAGE_READ_TWICE,         "storage/pool.c",        "pool.",          "nobody asks whether the page came in while a frame was sought") \
     X(PIN_NOT_LOOKED_AT,       "storage/pool.c",        "pool.",          "a page is pinned without a latch, and not looked at again once it is") \
@@ -47,8 +49,8 @@
     X(CIRCLE_NOT_LOOKED_FOR,   "storage/lock_graph.c",  "lock.",          "a wait begins without a look for a deadlock") \
     X(EDGES_SHOWN_LATE,        "storage/lock_graph.c",  "lock.",          "a wait looks for a circle first and shows itself after it") \
     X(TASK_MISSED,             "engine/exec/workers.c", "workers.",       "a worker parks without a last look at the queue") \
-    X(MORSEL_CLAIMED_TWICE,    "engine/exec/seq_scan.c", "workers.",       "a morsel is claimed by a load and a store") \
-    X(WINDOW_OVERRUN,          "engine/exec/seq_scan.c", "workers.",       "a grain is claimed whose box is not free") \
+    X(MORSEL_CLAIMED_TWICE,    "engine/exec/scan_share.c", "workers.",       "a morsel is claimed by a load and a store") \
+    X(WINDOW_OVERRUN,          "engine/exec/scan_share.c", "workers.",       "a grain is claimed whose box is not free") \
     X(HOME_BEFORE_RESULT,      "engine/exec/gather.c",  "workers.",       "a worker counts as home before its result is stored") \
     X(GIVEN_AND_KEPT,          "engine/exec/gather.c",  "workers.",       "grains that are given away are worked on by the giver, too") \
     X(NOBODY_SENT_AGAIN,       "engine/exec/gather.c",  "workers.",       "the leader waits for a grain when all workers are home") \

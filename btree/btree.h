@@ -67,6 +67,14 @@ enum status btree_lookup_judged(const struct btree *, const uint8_t *key, uint32
 struct btree_scan;
 enum status btree_scan_open(const struct btree *, struct arena *, const uint8_t *low, uint32_t low_length, const uint8_t *high, uint32_t high_length,
                             bool backward, struct btree_scan **out) MUST_CHECK;
+/* Between two places of the tree's order, low <= (key, row id) < high: parts of a range that btree_cuts has cut (NULL: as the range). */
+struct btree_place { const uint8_t *key; uint32_t length; uint64_t row_id; };
+enum status btree_scan_between(const struct btree *, struct arena *, const struct btree_place *low, const struct btree_place *high, bool backward,
+                               struct btree_scan **out) MUST_CHECK;
+/* Places that cut the range low .. high (as btree_scan_open has it) into parts of so many leaves, as the tree is now; rising. Reads the
+ * level above the leaves only. */
+enum status btree_cuts(const struct btree *, struct arena *, const uint8_t *low, uint32_t low_length, const uint8_t *high, uint32_t high_length,
+                       uint32_t leaves, struct btree_place **out, uint32_t *count) MUST_CHECK;
 void        btree_scan_judge(struct btree_scan *, struct btree_judge);                   /* before the first step */
 enum status btree_scan_next(struct btree_scan *, struct btree_entries *out) MUST_CHECK;   /* count 0 at the end */
 void        btree_scan_close(struct btree_scan *);

@@ -134,6 +134,7 @@ static const struct setting table[] = {
     {"max_parallel_workers", KIND_INT, "16", 'w', 0, 0, 1024, NULL, SHARED(exec_worker_limit), false, "Resource Usage / Asynchronous Behavior", "Sets the maximum number of parallel workers that can be active at one time."},
     {"max_parallel_workers_per_gather", KIND_INT, "2", 'u', 0, 0, 1024, NULL, FIELD(KEEP_INT, max_parallel_workers_per_gather), false, "Resource Usage / Asynchronous Behavior", "Sets the number of parallel workers of a query."},
     {"max_wal_size", KIND_INT, "1024", 'w', UNIT_MB, 2, 2147483647, NULL, NOWHERE, false, "Write-Ahead Log / Checkpoints", "Sets the WAL size that triggers a checkpoint."},
+    {"min_parallel_index_scan_size", KIND_INT, "64", 'u', UNIT_8KB, 0, 715827882, NULL, FIELD(KEEP_BYTES, min_parallel_index_scan_bytes), false, COSTS, "Sets the minimum amount of index data for a parallel scan."},
     {"min_parallel_table_scan_size", KIND_INT, "1024", 'u', UNIT_8KB, 0, 715827882, NULL, FIELD(KEEP_BYTES, min_parallel_table_scan_bytes), false, COSTS, "Sets the minimum amount of table data for a parallel scan."},
     {"parallel_setup_cost", KIND_REAL, "1000", 'u', 0, 0, 1e300, NULL, FIELD(KEEP_DOUBLE, parallel_setup_cost), false, COSTS, "Sets the planner's estimate of the cost of starting up worker processes for parallel query."},
     {"parallel_tuple_cost", KIND_REAL, "0.1", 'u', 0, 0, 1e300, NULL, FIELD(KEEP_DOUBLE, parallel_tuple_cost), false, COSTS, "Sets the planner's estimate of the cost of passing each tuple (row) from worker to leader."},

@@ -12,7 +12,7 @@ struct session;
 struct settings {
     int64_t work_mem_bytes, maintenance_work_mem_bytes;
     int     max_parallel_workers_per_gather;
-    int64_t min_parallel_table_scan_bytes;
+    int64_t min_parallel_table_scan_bytes, min_parallel_index_scan_bytes;
     int64_t statement_timeout_ms, lock_timeout_ms, idle_in_transaction_session_timeout_ms, idle_session_timeout_ms;
     bool    synchronous_commit;
     int     default_transaction_isolation;       /* enum isolation of storage/txn.h */

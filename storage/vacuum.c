@@ -15,6 +15,7 @@
  * 4. A page with DEAD slots is not marked: index entries still lead to them, and who reads an index alone takes every entry for
  *    a row where the page is marked. It is marked when its slots are freed, in the same mini-transaction. */
 #include "storage/heap_private.h"
+#include "base/mutant.h"
 
 #include <stdlib.h>
 
@@ -163,7 +164,7 @@ static enum status vacuum_page(struct pass *pass, uint32_t number, lsn_t horizon
     for (uint16_t i = 0; i < plan.slot_count; i++) {
         if (SLOT_STATE(plan.state[i]) == SLOT_DEAD) {
             pass->dead[pass->dead_count++] = ROW_ID(number, i);
-            dead = true;                     /* rule 4 */
+            dead = !MUTANT(DEAD_CALLED_VISIBLE);     /* rule 4 */
         }
     }
     uint8_t free_room;

@@ -111,14 +111,14 @@ static void choose_segments(struct aggregate_node *n)
     const struct exec_node *source = n->op.left;
     double rows = n->op.plan->left->rows / fmax(1, n->op.plan->group_estimate);
     uint64_t count = 1;
-    while (source && source->class != &seq_scan_class)
+    while (source && !scan_is_shared(source))
         source = source->class->parallel && !source->serial ? source->left : NULL;
     while (count < SEGMENTS_MOST && rows >= 2.0 * (double)count * SEGMENT_ROWS_A_GROUP)
         count *= 2;
-    if (!source || count == 1 || seq_scan_grains(source) < count)
+    if (!source || count == 1 || scan_grains(source) < count)
         return;
     n->segmented = true;
-    while (seq_scan_grains(source) >> (n->segment_level + 1) >= count)
+    while (scan_grains(source) >> (n->segment_level + 1) >= count)
         n->segment_level++;
 }
 

@@ -15,7 +15,7 @@ struct result_sink {
     enum status (*batch)(struct result_sink *, const struct batch *) MUST_CHECK;   /* root's columns; may block on the client: no latch, no pin is held */
 };
 struct exec_counters {                   /* EXPLAIN ANALYZE, by plan node id */
-    struct node_counters { uint64_t rows, loops; uint64_t start_us, total_us; uint16_t workers_launched; _Atomic uint64_t filtered, pages_skipped, morsels; uint64_t heap_fetches, memory_bytes, spilled_bytes;
+    struct node_counters { uint64_t rows, loops; uint64_t start_us, total_us; uint16_t workers_launched; _Atomic uint64_t filtered, pages_skipped, morsels, heap_fetches; uint64_t memory_bytes, spilled_bytes;
         _Atomic int64_t pages_hit, pages_read, wal_records, wal_bytes; } *nodes;         /* these four: without what is below */
     uint64_t run_us;
     /* Where the leader's time went, of run_us; the rest is its own work. */

@@ -151,10 +151,10 @@ uint16_t pipeline_workers(const struct exec_node *top)
     for (;; op = op->left) {
         if (!op || op->serial || !op->class->parallel)
             return 0;
-        if (op->class == &seq_scan_class)
+        if (scan_is_shared(op))
             break;
     }
-    uint64_t workers = op->plan->workers_planned, grains = seq_scan_grains(op);
+    uint64_t workers = op->plan->workers_planned, grains = scan_grains(op);
     if (workers > (uint64_t)most)
         workers = (uint64_t)most;
     if (workers > grains)
@@ -186,7 +186,7 @@ static void claimed(void *context, uint64_t first, uint64_t end)
     hand->grain = first;
     if (!x->boxes) {
         hand->began_us = now_us();
-        if (hand->worker.leads && x->send_at_us && hand->began_us >= x->send_at_us && end < seq_scan_grains(x->source))
+        if (hand->worker.leads && x->send_at_us && hand->began_us >= x->send_at_us && end < scan_grains(x->source))
             send_others(x);
         return;
     }
@@ -220,7 +220,7 @@ static enum status box_take(struct local *local, const struct batch *batch)
     rows_append(&box->rows, batch);
     all = atom_add(&x->box_bytes, box->rows.bytes - before) + box->rows.bytes - before;
     if (all > WINDOW_BYTES / 2 && !atom_load(&x->full)) {
-        seq_scan_limit(x->source, 0);
+        scan_limit(x->source, 0);
         atom_store(&x->full, true);
     }
     hand->worker.again = all > WINDOW_BYTES && box->rows.bytes > BOX_BYTES;
@@ -368,7 +368,7 @@ static void hand_failed(struct hand *hand)
         error_free(&x->error);
         error_save(&x->error);
     }
-    seq_scan_limit(x->source, 0);        /* rule 2: claims go up, so whatever is lower is claimed already */
+    scan_limit(x->source, 0);        /* rule 2: claims go up, so whatever is lower is claimed already */
     atom_store(&x->failed, true);
     latch_release(&x->latch);
 }
@@ -397,14 +397,14 @@ static void hand_work(struct hand *hand)
     if (!status && hand->piece) {
         hand->grain = hand->worker.grains.first;
         hand->began_us = now_us();
-        status = seq_scan_piece(hand->source);
+        status = scan_piece(hand->source);
     } else if (!status) {
-        status = seq_scan_work(hand->source, claimed, hand);
+        status = scan_work(hand->source, claimed, hand);
     }
     ASSERT(pool_pins_held() == pins);
     if (hand->worker.again)
         box_give_up(hand);
-    bool done = seq_scan_done(x->source);
+    bool done = scan_done(x->source);
     if (!status && !x->boxes && done)
         atom_add(&x->wanting, 1);
     if (!status && x->sink_class && x->sink_class->done && done)
@@ -458,7 +458,7 @@ static void exchange_open(struct exchange *x, struct exec_node *top, uint16_t wo
         x->depth++;
         x->source = op;
         x->inner |= op->inner;
-        if (op->class == &seq_scan_class)
+        if (scan_is_shared(op))
             break;
     }
     x->hand_count = workers;
@@ -505,7 +505,7 @@ static enum status pipeline_prepare(struct exec_node *top, bool *alone)
         nothing = op->nothing;
         if (!status && !nothing)
             status = answers(op, &failed);
-        if (op->class == &seq_scan_class)
+        if (scan_is_shared(op))
             break;
     }
     *alone = !status && (nothing || failed || pipeline_workers(top) < 2);
@@ -518,7 +518,7 @@ static void send(struct exchange *x)
     struct task *tasks[x->hand_count];
     uint16_t n = 0;
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
-    if (!seq_scan_done(x->source) && x->failed_grain == UINT64_MAX)
+    if (!scan_done(x->source) && x->failed_grain == UINT64_MAX)
         for (struct hand *hand = x->hands; hand; hand = hand->next)
             if (!hand->working) {
                 hand->working = true;
@@ -617,7 +617,7 @@ static enum status pass_on(struct local *local, const struct batch *batch) { ret
 static void claims_go_on(struct exchange *x, uint64_t grain)
 {
     atom_store(&x->full, false);
-    seq_scan_limit(x->source, grain + WINDOW);
+    scan_limit(x->source, grain + WINDOW);
 }
 
 /* The box of the grain, once it is done. */
@@ -680,7 +680,7 @@ static void claimed_alone(void *context, uint64_t first, uint64_t end)
     struct hand *hand = context;
     hand->grain = first;
     if (now_us() >= hand->x->send_at_us)
-        seq_scan_limit(hand->x->source, end);
+        scan_limit(hand->x->source, end);
 }
 
 /* Rule 6: the first grains, by the leader. *grain: the next one. The hand is the exchange's only when the others are home. */
@@ -689,9 +689,9 @@ static enum status begin_alone(struct exchange *x, struct local *leader, struct 
     enum status status = forward_make(x, hand, leader);
     x->send_at_us = now_us() + START_US;
     if (!status)
-        status = seq_scan_work(hand->source, claimed_alone, hand);
+        status = scan_work(hand->source, claimed_alone, hand);
     *grain = hand->grain + 1;
-    if (!status && !seq_scan_done(x->source)) {
+    if (!status && !scan_done(x->source)) {
         x->send_at_us = 0;
         status = run_deliver(x->run);
     }
@@ -704,13 +704,13 @@ static enum status read_alone(struct exchange *x, struct local *leader, struct h
     enum status status = hand->source ? STATUS_OK : forward_make(x, hand, leader);
     hand->worker.grains = (struct grain_run){ grain, grain + 1 };
     if (!status)
-        status = seq_scan_piece(hand->source);
+        status = scan_piece(hand->source);
     return status ? status : run_deliver(x->run);
 }
 
 static enum status take_boxes(struct exchange *x, struct local *leader, struct hand *hand, uint64_t first)
 {
-    uint64_t grains = seq_scan_grains(x->source);
+    uint64_t grains = scan_grains(x->source);
     enum status status = STATUS_OK;
     for (uint64_t grain = first; grain < grains && !status; grain++) {
         struct box *box;
@@ -761,11 +761,11 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
     struct hand *mine = arena_new(top->run->arena, struct hand);
     uint64_t first = 0;
     bool begins = START_US && !stepped(x);
-    seq_scan_share(x->source, 0, workers, begins ? UINT64_MAX : WINDOW);
+    scan_share(x->source, 0, workers, begins ? UINT64_MAX : WINDOW);
     if (begins)
         status = begin_alone(x, &leader, mine, &first);
-    if (!status && !seq_scan_done(x->source)) {
-        seq_scan_limit(x->source, first + WINDOW);
+    if (!status && !scan_done(x->source)) {
+        scan_limit(x->source, first + WINDOW);
         send(x);
         status = take_boxes(x, &leader, mine, first);
     }
@@ -830,9 +830,9 @@ static enum status sink_run(struct exec_node *child, struct exec_node *op, const
     exchange_open(x, child, workers);
     uint8_t level = pieces < 0 ? 0 : (uint8_t)pieces;
     x->whole_pieces = pieces >= 0;
-    while (pieces < 0 && seq_scan_grains(x->source) >> (level + 1) >= (uint64_t)MORSELS_EACH * workers)
+    while (pieces < 0 && scan_grains(x->source) >> (level + 1) >= (uint64_t)MORSELS_EACH * workers)
         level++;
-    seq_scan_share(x->source, level, pieces < 0 ? workers : 0, UINT64_MAX);
+    scan_share(x->source, level, pieces < 0 ? workers : 0, UINT64_MAX);
     uint64_t begun = now_us();
     status = work_together(x);
     if (!status)

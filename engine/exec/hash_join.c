@@ -311,9 +311,9 @@ static enum status join_prepare(struct exec_node *op)
 uint64_t join_last_grain(const struct join_node *n)
 {
     const struct exec_node *op = n->op.left;
-    while (op && op->class != &seq_scan_class && op->class->take && !op->class->source)
+    while (op && !scan_is_shared(op) && op->class->take && !op->class->source)
         op = op->left;
-    return op && op->class == &seq_scan_class ? late_grain(op) : n->last_grain + 1;
+    return op && scan_is_shared(op) ? late_grain(op) : n->last_grain + 1;
 }
 
 static enum status join_flush(struct local *local)

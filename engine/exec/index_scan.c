@@ -11,16 +11,24 @@
  * after it vacuum could take a dead row's entry away, free the row and mark its page, and a copy of the entry would be taken
  * for a row. Other entries' rows are fetched (`Heap Fetches`).
  *
+ * A large range that is read once is cut into *grains* of some leaves each when the scan is opened (btree_cuts), which workers share as they do
+ * those of a table (scan_share.c), and whose rows are numbered by grain whoever reads them. The plan says so (in_grains).
+ *
  * Batches begin small and grow, so that LIMIT 1 fetches little. No pin is held between rows. */
 #include "engine/exec/index_range.h"
 #include "engine/exec/index_only.h"
 #include "base/hash.h"
 
+#ifndef GRAIN_LEAVES
+#define GRAIN_LEAVES  8
+#endif
 #define FIRST_BATCH   2
 #define POINT_ENTRIES 16
 
 struct index_node {
-    struct exec_node op;
+    struct shared_scan share;
+    struct index_range range;            /* in grains: all of it, and where it is cut */
+    struct btree_place *cuts; uint32_t cut_count;
     struct program *filter;
     struct program *bounds;              /* equal values, low, high, array: in that order, those that exist */
     uint16_t bound_count;
@@ -43,6 +51,9 @@ struct index_local {
     uint16_t capacity, count, wanted;
     int64_t *ids;
     uint64_t batches;
+    uint64_t grain;                      /* in grains: the one that is read */
+    uint64_t filtered, fetches;          /* for EXPLAIN */
+    struct node_counters *counted_for;   /* whose this thread's pages were */
     struct value *values;
     struct index_range range;
     /* ids handed out under `last_key` */
@@ -52,6 +63,58 @@ struct index_local {
     uint8_t *visible; uint32_t visible_capacity;      /* index only: by entry of the step at hand, is its page visible to everybody? */
     bool have_key, found_one;
 };
+
+/* The range that the bounds' values make; of column = ANY (array) the prefix, and the array. *none: a null among them. */
+static enum status range_make(const struct index_node *n, struct evaluation *bounds, struct index_range *range, struct value *array, bool *none)
+{
+    const struct plan *plan = n->share.op.plan;
+    const struct index_bound *b = &plan->bound;
+    struct batch nothing = batch_empty(1);
+    struct vector vectors[n->bound_count + 1];
+    struct value values[2];
+    uint16_t at, k = 0;
+    enum status status = evaluation_run(bounds, &nothing, vectors, &at);
+    *none = false;
+    range->prefix.length = 0;
+    for (uint16_t i = 0; i < n->bound_count && !status; i++)
+        *none |= vector_null(&vectors[i], 0);
+    if (status || *none)
+        return status;
+    for (; k < b->equal_count; k++)
+        key_append(b->equal[k]->type, plan->index->columns[k].flags, &vectors[k], 0, &range->prefix);
+    if (b->any_array)
+        *array = value_get(b->any_array->type, &vectors[k], 0);
+    if (n->single || b->any_array)
+        return STATUS_OK;
+    if (b->low)
+        values[0] = value_get(b->low->type, &vectors[k++], 0);
+    if (b->high)
+        values[1] = value_get(b->high->type, &vectors[k], 0);
+    index_range_make(range, b->low ? &values[0] : NULL, b->high ? &values[1] : NULL);
+    return STATUS_OK;
+}
+
+/* An empty upper key means: no end. */
+static const uint8_t *end_of(const struct text_buffer *key) { return key->length ? (const uint8_t *)key->bytes : NULL; }
+
+static enum status cut_into_grains(struct index_node *n)
+{
+    struct exec_node *op = &n->share.op;
+    struct arena *arena = op->run->arena;
+    struct evaluation *bounds;
+    bool none = false;
+    index_range_open(&n->range, op->plan->index, &op->plan->bound, arena);
+    n->share.in_grains = true;
+    enum status status = evaluation_open(n->bounds, op->run, arena, &bounds);
+    if (!status)
+        status = range_make(n, bounds, &n->range, NULL, &none);
+    if (status || none)
+        return status;
+    status = btree_cuts(&op->plan->index->tree, arena, end_of(&n->range.low), (uint32_t)n->range.low.length, end_of(&n->range.high),
+                        (uint32_t)n->range.high.length, GRAIN_LEAVES, &n->cuts, &n->cut_count);
+    n->share.grains = n->cut_count + 1u;
+    return status;
+}
 
 static enum status index_open(struct exec_node *op)
 {
@@ -90,6 +153,8 @@ static enum status index_open(struct exec_node *op)
     n->single = index->unique && plan->bound.equal_count == index->column_count;
     if (plan->index_only)
         index_reader_open(&n->reader, plan, arena);
+    if (!status && plan->in_grains)
+        status = cut_into_grains(n);
     return status;
 }
 
@@ -217,8 +282,7 @@ static enum status filter_and_push(struct local *local, const struct batch *batc
     enum status status = evaluation_filter(l->filter, batch, &left, &out.selected_count, &at);
     if (status)
         return rows_before_failure(local, batch, status, at, filter_and_push);
-    if (local->op->counters)
-        local->op->counters->filtered += batch->selected_count - out.selected_count;
+    l->filtered += batch->selected_count - out.selected_count;
     out.selection = (row_pos *)left;
     out.all_selected = left == NULL;
     return local_push(local, &out);
@@ -229,7 +293,7 @@ static enum status emit(struct index_local *l)
     if (l->count == 0)
         return STATUS_OK;
     struct batch batch = { .columns = l->columns, .column_count = l->local.op->plan->column_count, .row_count = l->count, .selected_count = l->count,
-                           .all_selected = true, .grain = l->batches++ / GRAIN_BATCHES };
+                           .all_selected = true, .grain = l->local.op->plan->in_grains ? l->grain : l->batches++ / GRAIN_BATCHES };
     enum status status = filter_and_push(&l->local, &batch);
     arena_reset(l->bytes);
     l->count = 0;
@@ -239,7 +303,7 @@ static enum status emit(struct index_local *l)
         make_columns(l, l->wanted <= 128 ? 128 : BATCH_ROWS);
     if (!status)
         status = run_check(l->local.worker);
-    if (!status)
+    if (!status && (l->local.worker->number == 0 || l->local.worker->leads))
         status = run_deliver(l->local.worker->run);
     return status;
 }
@@ -252,8 +316,7 @@ static enum status take_entry(struct index_local *l, uint64_t row_id, const uint
     bool found;
     uint64_t version = row_id;
     enum status status = heap_fetch(&plan->table->heap, run->snapshot, row_id, n->heap_columns, n->heap_count, l->fetched, l->count, l->bytes, &found, &version);
-    if (l->local.op->counters)
-        l->local.op->counters->heap_fetches++;
+    l->fetches++;
     if (status || !found)
         return status;
     if (version != row_id) {
@@ -302,15 +365,10 @@ static enum status take(struct index_local *l, uint32_t i, uint64_t row_id, cons
     return take_entry(l, row_id, key, length);
 }
 
-static enum status range_read(struct index_local *l)
+static enum status scan_read(struct index_local *l, struct btree_scan *scan)
 {
     struct exec_node *op = l->local.op;
-    struct btree_scan *scan;
-    /* an empty upper key means: no end */
-    enum status status = btree_scan_open(&op->plan->index->tree, l->arena, l->range.low.length ? (const uint8_t *)l->range.low.bytes : NULL, (uint32_t)l->range.low.length,
-                                         l->range.high.length ? (const uint8_t *)l->range.high.bytes : NULL, (uint32_t)l->range.high.length, op->plan->backward, &scan);
-    if (status)
-        return status;
+    enum status status = STATUS_OK;
     bool single = ((struct index_node *)op)->single;
     if (op->plan->index_only)
         btree_scan_judge(scan, (struct btree_judge){ judge_entries, l });
@@ -326,6 +384,15 @@ static enum status range_read(struct index_local *l)
     }
     btree_scan_close(scan);
     return status;
+}
+
+static enum status range_read(struct index_local *l)
+{
+    const struct index_range *r = &l->range;
+    const struct plan *plan = l->local.op->plan;
+    struct btree_scan *scan;
+    enum status status = btree_scan_open(&plan->index->tree, l->arena, end_of(&r->low), (uint32_t)r->low.length, end_of(&r->high), (uint32_t)r->high.length, plan->backward, &scan);
+    return status ? status : scan_read(l, scan);
 }
 
 /* One row at most, in a unique index: its entries (of versions past, mostly) are few, and looked up at once. The key is the range's prefix. */
@@ -363,59 +430,86 @@ static enum status array_ranges(struct index_local *l, const struct value *array
     return status;
 }
 
-static enum status index_source(struct local *local)
+static void index_begin(struct local *local)
 {
     struct index_local *l = (struct index_local *)local;
-    struct index_node *n = (struct index_node *)local->op;
-    const struct plan *plan = local->op->plan;
-    const struct index_bound *b = &plan->bound;
-    arena_reset(l->arena);
-    l->visible_capacity = 0;
-    l->wanted = n->single ? 1 : FIRST_BATCH;
+    l->wanted = ((struct index_node *)local->op)->single ? 1 : FIRST_BATCH;
     l->count = 0;
     l->batches = 0;
-    l->seen = (struct id_set){0};
+    l->filtered = l->fetches = 0;
+    l->counted_for = pages_count_for(local->op->counters);
+}
 
-    struct batch nothing = batch_empty(1);
-    struct vector vectors[n->bound_count + 1];
-    uint16_t at;
-    enum status status = evaluation_run(l->bounds, &nothing, vectors, &at);
-    if (status)
+static void index_end(struct local *local)
+{
+    struct index_local *l = (struct index_local *)local;
+    struct node_counters *counters = local->op->counters;
+    pages_count_for(l->counted_for);
+    if (!counters)
+        return;
+    atomic_fetch_add_explicit(&counters->filtered, l->filtered, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counters->heap_fetches, l->fetches, memory_order_relaxed);
+}
+
+static void index_again(struct index_local *l)
+{
+    arena_reset(l->arena);
+    l->visible_capacity = 0;
+    l->seen = (struct id_set){0};
+}
+
+/* Grains count in the scan's direction. */
+static enum status index_grain(struct local *local, uint64_t grain)
+{
+    struct index_local *l = (struct index_local *)local;
+    const struct index_node *n = (const struct index_node *)local->op;
+    const struct plan *plan = local->op->plan;
+    uint64_t part = plan->backward ? n->cut_count - grain : grain, filtered = l->filtered, fetches = l->fetches;
+    struct btree_place first = { end_of(&n->range.low), (uint32_t)n->range.low.length, 0 }, last = { end_of(&n->range.high), (uint32_t)n->range.high.length, 0 };
+    const struct btree_place *low = part ? &n->cuts[part - 1] : first.key ? &first : NULL, *high = part < n->cut_count ? &n->cuts[part] : last.key ? &last : NULL;
+    struct btree_scan *scan;
+    index_again(l);
+    l->count = 0;
+    l->grain = grain;
+    enum status status = btree_scan_between(&plan->index->tree, l->arena, low, high, plan->backward, &scan);
+    if (!status)
+        status = scan_read(l, scan);
+    if (!status)
+        status = emit(l);
+    if (local->worker->again) {
+        l->filtered = filtered;
+        l->fetches = fetches;
+    }
+    return status;
+}
+
+static enum status index_read(struct index_local *l)
+{
+    struct index_node *n = (struct index_node *)l->local.op;
+    const struct plan *plan = l->local.op->plan;
+    enum status status = STATUS_OK;
+    struct value array;
+    bool none;
+    for (uint64_t grain = 0; plan->in_grains && grain < n->share.grains && !status; grain++)
+        status = index_grain(&l->local, grain);
+    if (plan->in_grains)
         return status;
-    uint16_t k = 0;
-    l->range.prefix.length = 0;
-    for (; k < b->equal_count; k++) {
-        if (vector_null(&vectors[k], 0))
-            return STATUS_OK;            /* = null: nothing */
-        key_append(b->equal[k]->type, plan->index->columns[k].flags, &vectors[k], 0, &l->range.prefix);
-    }
-    const struct value *low = NULL, *high = NULL;
-    struct value low_value, high_value;
-    if (b->low) {
-        if (vector_null(&vectors[k], 0))
-            return STATUS_OK;
-        low_value = value_get(b->low->type, &vectors[k++], 0);
-        low = &low_value;
-    }
-    if (b->high) {
-        if (vector_null(&vectors[k], 0))
-            return STATUS_OK;
-        high_value = value_get(b->high->type, &vectors[k++], 0);
-        high = &high_value;
-    }
-    if (b->any_array) {
-        if (vector_null(&vectors[k], 0))
-            return STATUS_OK;
-        struct value array = value_get(b->any_array->type, &vectors[k], 0);
-        status = array_ranges(l, &array);
-    } else if (n->single) {
-        status = point_read(l);
-    } else {
-        index_range_make(&l->range, low, high);
-        status = range_read(l);
-    }
+    index_again(l);
+    status = range_make(n, l->bounds, &l->range, &array, &none);
+    if (status || none)
+        return status;
+    status = plan->bound.any_array ? array_ranges(l, &array) : n->single ? point_read(l) : range_read(l);
     return status ? status : emit(l);
 }
 
+static enum status index_source(struct local *local)
+{
+    index_begin(local);
+    enum status status = index_read((struct index_local *)local);
+    index_end(local);
+    return status;
+}
+
 const struct node_class index_scan_class = { .name = "index scan", .node_bytes = sizeof(struct index_node), .local_bytes = sizeof(struct index_local),
-                                             .open = index_open, .local = index_local, .source = index_source };
+                                             .open = index_open, .local = index_local, .source = index_source, .parallel = true,
+                                             .scan_begin = index_begin, .scan_end = index_end, .grain = index_grain };

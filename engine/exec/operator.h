@@ -99,6 +99,11 @@ struct node_class {
     enum status (*flush)(struct local *) MUST_CHECK;
     enum status (*failed)(struct local *, enum status) MUST_CHECK;   /* instead of flush, for who keeps rows: its input met an error; rows before it may still go on. May be NULL */
     bool parallel;                       /* take (and local) may run in workers, many at once */
+    /* scans that workers can share (scan_share.c): their node begins with a struct shared_scan, their local with a struct local */
+    void        (*shared)(struct exec_node *);                   /* before anybody scans, by the leader; may be NULL */
+    void        (*scan_begin)(struct local *);                   /* around one or more grains */
+    void        (*scan_end)(struct local *);
+    enum status (*grain)(struct local *, uint64_t grain) MUST_CHECK;     /* all rows of it are pushed */
 };
 struct sink_class {                      /* the lower half of a breaker */
     const char *name;
@@ -208,21 +213,30 @@ uint64_t    limit_take_skip(struct local *next);    /* stream.c: how many rows t
 
 uint64_t    limit_rows_left(const struct local *next);   /* stream.c: how many rows it takes, those that it skips included; UINT64_MAX: all */
 
-/* ---- seq_scan.c: what workers share ---- */
-uint64_t seq_scan_grains(const struct exec_node *);
+/* ---- scan_share.c: a scan that workers share ---- */
+struct shared_scan {
+    struct exec_node op;
+    _Atomic uint64_t next, limit;
+    uint64_t grains;                     /* known when it is open */
+    uint64_t morsel, parts;              /* a morsel is at most that part of what is left; 0: whole */
+    bool     in_grains;                  /* what it pushes is in these grains, whoever runs it */
+};
+/* Is it a pipeline's source that workers can share? */
+static inline bool scan_is_shared(const struct exec_node *op) { return op->class->grain && ((const struct shared_scan *)op)->in_grains; }
+uint64_t scan_grains(const struct exec_node *);
 /* Rows that a pipeline over that scan hands on when the scan is over (flush): the same grain, whoever scanned. */
-static inline uint64_t late_grain(const struct exec_node *scan) { return (seq_scan_grains(scan) | 63) + 1; }
+static inline uint64_t late_grain(const struct exec_node *scan) { return (scan_grains(scan) | 63) + 1; }
 /* Begins a parallel scan: grains from 0, morsels of 2^level grains (smaller ones towards the end, so that all get there together); morsels begin
  * below `limit` only. */
-void     seq_scan_share(struct exec_node *, uint8_t level, uint16_t workers, uint64_t limit);
-void     seq_scan_limit(struct exec_node *, uint64_t limit);
-bool     seq_scan_done(const struct exec_node *);                               /* every grain is claimed */
-/* By a join above, in prepare: rows whose value in that output column is null or outside low .. high find no partner (bounds as in
+void     scan_share(struct exec_node *, uint8_t level, uint16_t workers, uint64_t limit);
+void     scan_limit(struct exec_node *, uint64_t limit);
+bool     scan_done(const struct exec_node *);                                   /* every grain is claimed */
+/* seq_scan.c: by a join above, in prepare: rows whose value in that output column is null or outside low .. high find no partner (bounds as in
  * storage/zone.h). Pages that can't hold others are skipped; rows outside may still come. Newer bounds replace a column's older. */
 void     seq_scan_narrow(struct exec_node *, uint16_t column, int64_t low, int64_t high);
 /* Claims and scans morsels until none is left or the limit is met. */
-enum status seq_scan_work(struct local *, void (*claimed)(void *, uint64_t first, uint64_t end), void *context) MUST_CHECK;
-enum status seq_scan_piece(struct local *) MUST_CHECK;                          /* just worker->grains, which somebody else had claimed */
+enum status scan_work(struct local *, void (*claimed)(void *, uint64_t first, uint64_t end), void *context) MUST_CHECK;
+enum status scan_piece(struct local *) MUST_CHECK;                              /* just worker->grains, which somebody else had claimed */
 
 /* index_build.c: the index was made over rows whose older versions it can't find, and the snapshot may want those. */
 bool     index_too_young(const struct index *, const struct snapshot *);

@@ -14,9 +14,7 @@
  *
  * A bitmap scan is the same scan of the pages, and of full pages the rows, that indexes have named (row_set.h).
  *
- * Workers share `next`: a morsel is a run of whole grains, claimed by one compare-and-swap (bounded by `limit`, the end
- * of the leader's window). Towards the end morsels get smaller, by halves, so that each still begins at a multiple of its length.
- * A table that is big for the pool is read through a ring of frames. */
+ * Workers share it by grains (scan_share.c). A table that is big for the pool is read through a ring of frames. */
 #include "base/plant.h"
 #include "engine/exec/operator.h"
 #include "base/mutant.h"
@@ -25,14 +23,10 @@
 #include "base/step.h"
 #include "engine/exec/scan_zone.h"
 
-#ifndef SCAN_SHRINK
-#define SCAN_SHRINK 2
-#endif
-
 #define FRUITLESS 32                     /* after so many only one page in so many is asked about: values lie anywhere */
 
 struct scan_node {
-    struct exec_node op;
+    struct shared_scan share;
     struct program *filter;
     uint32_t pages;
     bool row_ids, ring;
@@ -43,9 +37,6 @@ struct scan_node {
     uint16_t expected_early, expected_count;
     struct scan_zones zones;             /* map NULL: not asked */
     struct runtime_filter *filters; uint16_t filter_count;
-    /* parallel */
-    _Atomic uint64_t next, limit;
-    uint64_t morsel, grains, parts;      /* a morsel is at most that part of what is left; 0: whole */
 };
 
 struct scan_local {
@@ -62,7 +53,7 @@ struct scan_local {
     uint32_t counted;                    /* rows of pages that were not touched, not pushed yet … */
     uint64_t counted_grain;              /* … all of this grain */
     uint32_t fruitless;                  /* pages in a row about which the zones knew all, and could not decide */
-    uint64_t filtered, skipped, morsels; /* for EXPLAIN */
+    uint64_t filtered, skipped;          /* for EXPLAIN */
     struct node_counters *counted_for;   /* whose this thread's pages were */
     bool late_wanted;                    /* enough rows of the last page were left for their other columns to be wanted */
     struct filter_tally *tallies;        /* by run-time filter */
@@ -83,7 +74,7 @@ static bool filter_key(const struct scan_node *scan, uint16_t column)
 /* What of the next page is asked for ahead: first what conditions read. */
 static void scan_expect(struct scan_node *scan)
 {
-    const struct plan *plan = scan->op.plan;
+    const struct plan *plan = scan->share.op.plan;
     scan->expected_count = 0;
     for (int late = 0; late < 2; late++) {
         for (uint16_t c = 0; c < plan->column_count; c++)
@@ -103,7 +94,8 @@ static enum status scan_open(struct exec_node *op)
         status = heap_pages(&plan->table->heap, &scan->pages);
     if (status)
         return status;
-    scan->grains = (scan->pages + GRAIN_PAGES - 1) / GRAIN_PAGES;
+    scan->share.grains = (scan->pages + GRAIN_PAGES - 1) / GRAIN_PAGES;
+    scan->share.in_grains = true;
     if (!step_watches(plan->table->heap.file))           /* who steps through a table wants to see its pages */
         scan_zones_open(&scan->zones, plan);
     scan->ring = scan->pages > pool_frame_count(op->run->store->pool) / 4;
@@ -403,22 +395,23 @@ static bool fans_out_to_client(const struct local *l)
     return fans_out && l->to_client;
 }
 
-static void scan_begin(struct scan_local *l)
+static void scan_begin(struct local *local)
 {
+    struct scan_local *l = (struct scan_local *)local;
     l->detached = fans_out_to_client(&l->local);
     l->counted = l->fruitless = 0;
-    l->filtered = l->skipped = l->morsels = 0;
+    l->filtered = l->skipped = 0;
     l->counted_for = pages_count_for(l->local.op->counters);
     l->only_counted = l->local.op->plan->column_count == 0 || rows_are_counted(l->local.next);
 }
 
-static void scan_end(struct scan_local *l)
+static void scan_end(struct local *local)
 {
+    struct scan_local *l = (struct scan_local *)local;
     struct node_counters *counters = l->local.op->counters;
     if (counters) {
         atomic_fetch_add_explicit(&counters->filtered, l->filtered, memory_order_relaxed);
         atomic_fetch_add_explicit(&counters->pages_skipped, l->skipped, memory_order_relaxed);
-        atomic_fetch_add_explicit(&counters->morsels, l->morsels, memory_order_relaxed);
     }
     pages_count_for(l->counted_for);
     if (l->ring)
@@ -431,9 +424,9 @@ static enum status scan_source(struct local *local)
     struct scan_local *l = (struct scan_local *)local;
     struct scan_node *scan = (struct scan_node *)local->op;
     scan_zones_bind(&scan->zones, local->op->run);
-    scan_begin(l);
+    scan_begin(local);
     enum status status = scan_range(l, 0, scan->pages);
-    scan_end(l);
+    scan_end(local);
     return status;
 }
 
@@ -455,101 +448,21 @@ void seq_scan_filter_add(struct exec_node *op, struct runtime_filter *filter)
 
 /* ---- shared by workers ---- */
 
-uint64_t seq_scan_grains(const struct exec_node *op) { return ((const struct scan_node *)op)->grains; }
+static void scan_shared(struct exec_node *op) { scan_zones_bind(&((struct scan_node *)op)->zones, op->run); }
 
-void seq_scan_share(struct exec_node *op, uint8_t level, uint16_t workers, uint64_t limit)
-{
-    struct scan_node *scan = (struct scan_node *)op;
-    scan_zones_bind(&scan->zones, op->run);
-    scan->morsel = 1ULL << level;
-    scan->parts = SCAN_SHRINK * (uint64_t)workers;
-    atomic_store_explicit(&scan->next, 0, memory_order_relaxed);
-    atomic_store_explicit(&scan->limit, limit, memory_order_relaxed);
-}
-
-void seq_scan_limit(struct exec_node *op, uint64_t limit) { atom_store(&((struct scan_node *)op)->limit, limit); }
-
-bool seq_scan_done(const struct exec_node *op)
-{
-    const struct scan_node *scan = (const struct scan_node *)op;
-    return atom_load(&((struct scan_node *)scan)->next) >= scan->grains;
-}
-
-/* The worker's run of grains. It may get shorter meanwhile. */
-static enum status scan_run(struct scan_local *l)
-{
-    const struct scan_node *scan = (const struct scan_node *)l->local.op;
-    struct worker *worker = l->local.worker;
-    struct local *sink = &l->local;
-    while (sink->next)
-        sink = sink->next;
-    enum status status = STATUS_OK;
-    for (uint64_t grain = worker->grains.first; grain < worker->grains.end && !status;) {
-        uint64_t last = (grain + 1) * GRAIN_PAGES, filtered = l->filtered, skipped = l->skipped;
-        status = scan_range(l, (uint32_t)(grain * GRAIN_PAGES), (uint32_t)(last < scan->pages ? last : scan->pages - (PLANT(LAST_PAGE_LOST) && grain > 2)));
-        if (!status && sink->grain_end)
-            status = sink->grain_end(sink, grain);
-        if (worker->again) {
-            l->filtered = filtered;
-            l->skipped = skipped;
-        }
-        if (++grain < worker->grains.end && !status && worker->grain_over)
-            status = worker->grain_over(worker, grain);
-    }
-    if (!worker->grain_over)             /* nobody folds */
-        return status;
-    if (worker->run_count == worker->run_capacity) {
-        uint32_t capacity = worker->run_capacity ? worker->run_capacity * 2 : 16;
-        worker->runs = arena_grow(worker->arena, worker->runs, worker->run_capacity * sizeof *worker->runs, capacity * sizeof *worker->runs);
-        worker->run_capacity = capacity;
-    }
-    worker->runs[worker->run_count++] = worker->grains;
-    return status;
-}
-
-struct grain_run worker_run_of(const struct worker *worker, uint64_t grain)
-{
-    for (uint32_t i = worker->run_count; i-- > 0;)
-        if (worker->runs[i].first <= grain && grain < worker->runs[i].end)
-            return worker->runs[i];
-    return worker->grains;
-}
-
-enum status seq_scan_piece(struct local *local)
+static enum status scan_grain(struct local *local, uint64_t grain)
 {
     struct scan_local *l = (struct scan_local *)local;
-    scan_begin(l);
-    enum status status = scan_run(l);
-    scan_end(l);
-    return status;
-}
-
-enum status seq_scan_work(struct local *local, void (*claimed)(void *, uint64_t first, uint64_t end), void *context)
-{
-    struct scan_local *l = (struct scan_local *)local;
-    struct scan_node *scan = (struct scan_node *)local->op;
-    enum status status = STATUS_OK;
-    scan_begin(l);
-    while (!status) {
-        uint64_t first = atom_load(&scan->next);
-        if (first >= scan->grains || (first >= atom_load(&scan->limit) && !MUTANT(WINDOW_OVERRUN)))
-            break;
-        uint64_t left = scan->grains - first, size = scan->morsel;
-        while (scan->parts && size > 1 && size > left / scan->parts)
-            size /= 2;
-        uint64_t end = first + (size < left ? size : left);
-        if (MUTANT(MORSEL_CLAIMED_TWICE))
-            atom_store(&scan->next, end);
-        else if (!atom_cas(&scan->next, &first, end))
-            continue;
-        local->worker->grains = (struct grain_run){ first, end };
-        l->morsels++;
-        claimed(context, first, end);
-        status = scan_run(l);
+    const struct scan_node *scan = (const struct scan_node *)local->op;
+    uint64_t last = (grain + 1) * GRAIN_PAGES, filtered = l->filtered, skipped = l->skipped;
+    enum status status = scan_range(l, (uint32_t)(grain * GRAIN_PAGES), (uint32_t)(last < scan->pages ? last : scan->pages - (PLANT(LAST_PAGE_LOST) && grain > 2)));
+    if (local->worker->again) {
+        l->filtered = filtered;
+        l->skipped = skipped;
     }
-    scan_end(l);
     return status;
 }
 
 const struct node_class seq_scan_class = { .name = "seq scan", .node_bytes = sizeof(struct scan_node), .local_bytes = sizeof(struct scan_local),
-                                           .open = scan_open, .prepare = scan_prepare, .local = scan_local, .source = scan_source, .parallel = true };
+                                           .open = scan_open, .prepare = scan_prepare, .local = scan_local, .source = scan_source, .parallel = true,
+                                           .shared = scan_shared, .scan_begin = scan_begin, .scan_end = scan_end, .grain = scan_grain };

@@ -322,7 +322,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
         return;
     }
     bool partial = gathered && n->kind == PLAN_AGGREGATE;
-    bool parallel_scan = n->workers_planned && n->kind == PLAN_SEQ_SCAN;
+    bool parallel_scan = n->workers_planned && (n->kind == PLAN_SEQ_SCAN || n->kind == PLAN_INDEX_SCAN);
     if (partial) {
         top = n;
         filter_count = 0;
@@ -337,7 +337,7 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     case PLAN_BITMAP_SCAN: label(x, level, top, arena_printf(x->arena, "%sBitmap Heap Scan on %s", n->workers_planned ? "Parallel " : "", relation(x, n))); break;
     case PLAN_VIRTUAL_SCAN: label(x, level, top, arena_printf(x->arena, "Seq Scan on %s", relation(x, n))); break;
     case PLAN_INDEX_SCAN:
-        label(x, level, top, arena_printf(x->arena, "Index %sScan %susing %s on %s", n->index_only ? "Only " : "", n->backward ? "Backward " : "", quote_identifier(x->arena, n->index->name), relation(x, n)));
+        label(x, level, top, arena_printf(x->arena, "%sIndex %sScan %susing %s on %s", n->workers_planned ? "Parallel " : "", n->index_only ? "Only " : "", n->backward ? "Backward " : "", quote_identifier(x->arena, n->index->name), relation(x, n)));
         break;
     case PLAN_FUNCTION_SCAN: {
         const char *alias = n->alias && strcmp(n->alias, n->set_function->name) != 0 ? arena_printf(x->arena, " %s", quote_identifier(x->arena, n->alias)) : "";

@@ -646,11 +646,11 @@ enum status access_plan(struct planner *p, struct rel *r, const struct access *a
 /* ---- the gate ---- */
 
 /* What it met, for the reason why a plan is serial. */
-struct gate { struct planner *p; bool open, planned; const struct plan *scan; bool large; };
+struct gate { struct planner *p; bool open, planned; bool again, limited; const struct plan *scan; bool large; };   /* again, limited: index_in_grains */
 
-uint16_t gate_workers(const struct settings *g, uint32_t pages)
+/* How many that size is worth: 0 none. */
+static uint16_t workers_of_size(double bytes, double threshold)
 {
-    double bytes = (double)pages * PAGE_BYTES, threshold = fmax((double)g->min_parallel_table_scan_bytes, 1);
     if (bytes < threshold) return 0;
     uint16_t workers = 2;                /* the leader only prints, so one worker is no more than none */
     while (workers < 64 && bytes >= threshold * 3) {
@@ -659,6 +659,38 @@ uint16_t gate_workers(const struct settings *g, uint32_t pages)
     }
     return workers;
 }
+
+static uint16_t workers_granted(struct gate *gate, const struct plan *scan, int workers)
+{
+    const struct settings *g = gate->p->settings;
+    gate->large = true;
+    gate->scan = scan;
+    if (!gate->open || !g->enable_parallel) return 0;
+    int most = g->max_parallel_workers_per_gather;
+    workers = workers < most ? workers : most;
+    gate->planned |= workers > 1;
+    return (uint16_t)(workers > 1 ? workers : 0);
+}
+
+static bool given(const struct scalar *s) { return !s || s->kind == SCALAR_CONST || s->kind == SCALAR_PARAMETER; }
+
+/* A large range of an index, between bounds that are given, read once and to its end. It is read in grains then, whether or not by workers: so
+ * sums of floats don't hang on the gate. */
+static uint16_t workers_for_index(struct gate *gate, struct plan *scan)
+{
+    const struct settings *g = gate->p->settings;
+    const struct index_bound *b = &scan->bound;
+    if (gate->again || gate->limited || b->any_array || !given(b->low) || !given(b->high) || scan->index->tree.max_entries) return 0;
+    for (int i = 0; i < b->equal_count; i++)
+        if (!given(b->equal[i])) return 0;
+    if (scan->index->unique && b->equal_count == scan->index->column_count) return 0;
+    int workers = workers_of_size(leaf_count(scan->index, fmax(1, scan->rows)) * PAGE_BYTES, fmax((double)g->min_parallel_index_scan_bytes, 1));
+    if (!workers) return 0;
+    scan->in_grains = true;
+    return workers_granted(gate, scan, workers);
+}
+
+uint16_t gate_workers(const struct settings *g, uint32_t pages) { return workers_of_size((double)pages * PAGE_BYTES, fmax((double)g->min_parallel_table_scan_bytes, 1)); }
 
 static uint16_t workers_for(struct gate *gate, const struct plan *scan)
 {
@@ -672,13 +704,7 @@ static uint16_t workers_for(struct gate *gate, const struct plan *scan)
     }
     int workers = gate_workers(g, pages);
     if (!workers) return 0;
-    gate->large = true;
-    gate->scan = scan;
-    if (!gate->open || !g->enable_parallel) return 0;
-    int most = g->max_parallel_workers_per_gather;
-    workers = workers < most ? workers : most;
-    gate->planned |= workers > 1;
-    return (uint16_t)(workers > 1 ? workers : 0);
+    return workers_granted(gate, scan, workers);
 }
 
 static void gate_scalar(struct gate *, const struct scalar *);
@@ -687,17 +713,25 @@ static uint16_t gate_node(struct gate *g, struct plan *n)
     if (!n) return 0;
     n->parallel_safe = g->open;
     uint16_t w = 0;
+    bool limited = g->limited;
+    if (n->kind == PLAN_LIMIT) g->limited = true;
+    else if (n->kind != PLAN_FILTER && n->kind != PLAN_PROJECT) g->limited = false;      /* reads its input whole, or may */
+    if (n->kind == PLAN_INDEX_SCAN) g->limited = limited;
     gate_scalar(g, n->filter);
     for (int i = 0; n->exprs && n->kind != PLAN_MODIFY && i < n->column_count; i++) gate_scalar(g, n->exprs[i]);
     switch (n->kind) {
     case PLAN_SEQ_SCAN: case PLAN_BITMAP_SCAN:
         w = workers_for(g, n);
         break;
+    case PLAN_INDEX_SCAN:
+        w = workers_for_index(g, n);
+        break;
     case PLAN_FILTER: case PLAN_PROJECT: case PLAN_LIMIT:
         w = gate_node(g, n->left);
         break;
     case PLAN_AGGREGATE: case PLAN_SORT: case PLAN_TOP_N:
         n->workers_planned = gate_node(g, n->left);   /* the pipeline ends here */
+        g->limited = limited;
         return 0;
     case PLAN_HASH_JOIN:
         gate_node(g, n->right);
@@ -705,10 +739,12 @@ static uint16_t gate_node(struct gate *g, struct plan *n)
         break;
     case PLAN_NESTED_LOOP: {
         w = gate_node(g, n->left);
-        bool open = g->open;
+        bool open = g->open, again = g->again;
         g->open = false;
+        g->again = true;
         gate_node(g, n->right);
         g->open = open;
+        g->again = again;
         break;
     }
     case PLAN_APPEND:
@@ -719,6 +755,7 @@ static uint16_t gate_node(struct gate *g, struct plan *n)
         gate_node(g, n->right);
         break;
     }
+    g->limited = limited;
     n->workers_planned = w;
     return w;
 }
@@ -728,10 +765,14 @@ static void gate_scalar(struct gate *g, const struct scalar *s)
     if (!s) return;
     for (int i = 0; i < s->arg_count; i++) gate_scalar(g, s->args[i]);
     if (s->kind == SCALAR_SUBQUERY && s->subquery.plan) {
-        bool open = g->open;
+        bool open = g->open, again = g->again, limited = g->limited;
         if (s->subquery.outer_count) g->open = false;
+        g->again |= s->subquery.outer_count > 0;
+        g->limited = s->subquery.kind == SUBQUERY_EXISTS;
         gate_node(g, s->subquery.plan);
         g->open = open;
+        g->again = again;
+        g->limited = limited;
     }
 }
 
@@ -755,8 +796,10 @@ void plan_gate(struct planner *p, struct plan *root)
     for (int i = 0; i < p->out->cte_count; i++) {
         bool open = g.open;
         if (p->out->cte_recursive[i]) g.open = false;
+        g.again = p->out->cte_recursive[i];
         gate_node(&g, p->out->ctes[i]);
         g.open = open;
+        g.again = false;
     }
     gate_node(&g, root);
     p->out->serial_reason = serial_reason(&g);

@@ -169,6 +169,7 @@ struct plan {
     const char *alias;
     uint16_t *columns;                   /* column_count table columns (attnum - 1) that the scan hands out; 0xFFFF: row id (ctid) as int8 */
     const struct index *index; struct index_bound bound; bool backward;
+    bool in_grains;                      /* INDEX_SCAN: one range, large and read once: it is cut into grains, which workers may share */
     bool index_only;                     /* INDEX_SCAN: all of `columns` are the index's own, and key_exact: rows of pages visible to all come from the entries */
     struct bitmap *bitmap;               /* BITMAP_SCAN */
     const struct virtual_table *virtual_table;

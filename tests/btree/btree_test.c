@@ -102,6 +102,35 @@ static void model_free(struct model *model)
     free(model->entries);
 }
 
+/* The range in parts of a few leaves: together they are the range, in its order. */
+static void parts_agree(const struct btree *tree, const struct model *model, size_t from, size_t to, const struct btree_place *low, const struct btree_place *high, bool backward, uint32_t leaves)
+{
+    struct arena *arena = arena_open(NULL, "test");
+    struct btree_place *cuts;
+    uint32_t count;
+    size_t met = 0;
+    OK(btree_cuts(tree, arena, low ? low->key : NULL, low ? low->length : 0, high ? high->key : NULL, high ? high->length : 0, leaves, &cuts, &count));
+    for (uint32_t part = 0; part <= count; part++) {
+        struct btree_scan *scan;
+        struct btree_entries got;
+        uint32_t at = backward ? count - part : part;
+        OK(btree_scan_between(tree, arena, at ? &cuts[at - 1] : low, at < count ? &cuts[at] : high, backward, &scan));
+        for (;;) {
+            OK(btree_scan_next(scan, &got));
+            if (!got.count)
+                break;
+            for (uint32_t i = 0; i < got.count; i++, met++) {
+                cr_assert_lt(met, to - from, "more entries than the model has");
+                const struct entry *want = &model->entries[backward ? to - 1 - met : from + met];
+                cr_assert_eq(entry_order(want, got.keys[i], got.key_lengths[i], got.row_ids[i]), 0);
+            }
+        }
+        btree_scan_close(scan);
+    }
+    cr_assert_eq(met, to - from, "%zu entries in %u parts, not %zu", met, count + 1, to - from);
+    arena_close(arena);
+}
+
 static void scan_agrees(const struct btree *tree, const struct model *model, const uint8_t *low, uint32_t low_length, const uint8_t *high, uint32_t high_length, bool backward)
 {
     struct arena *arena = arena_open(NULL, "test");
@@ -124,6 +153,8 @@ static void scan_agrees(const struct btree *tree, const struct model *model, con
     cr_assert_eq(met, to - from, "%zu entries, not %zu", met, to - from);
     btree_scan_close(scan);
     arena_close(arena);
+    const struct btree_place first = { low, low_length, 0 }, last = { high, high_length, 0 };
+    parts_agree(tree, model, from, to, low ? &first : NULL, high ? &last : NULL, backward, 1 + (uint32_t)(from + to) % 3);
 }
 
 /* btree_lookup: all rows of the key in order, or word that a scan must do it, which a key with few rows may get at a leaf's end only. */
@@ -569,6 +600,30 @@ Test(btree, a_scan_loses_nothing_when_leaves_split_and_go_between_its_steps)
 }
 
 /* ---- damage ---- */
+
+Test(btree, a_large_range_is_cut_into_parts_of_as_many_leaves_as_wanted)
+{
+    struct btree tree = new_tree(TREE_FILE, 4);
+    struct arena *arena = arena_open(NULL, "test");
+    struct btree_place *cuts;
+    uint32_t count;
+    struct btree_stats stats;
+    for (uint64_t i = 0; i < 3000; i++) {                    /* ten rows a key */
+        uint64_t key = __builtin_bswap64(i / 10);
+        OK(btree_insert(&tree, 0, (uint8_t *)&key, 8, i, NULL, NULL));
+    }
+    OK(btree_stats(&tree, &stats));
+    OK(btree_cuts(&tree, arena, NULL, 0, NULL, 0, 8, &cuts, &count));
+    cr_expect(count + 1 >= stats.leaves / 9 && count + 1 <= stats.leaves / 7, "%u leaves in %u parts", stats.leaves, count + 1);
+    for (uint32_t i = 1; i < count; i++)
+        cr_expect(key_compare(cuts[i - 1].key, cuts[i - 1].length, cuts[i].key, cuts[i].length) < 0 || cuts[i - 1].row_id < cuts[i].row_id);
+    uint64_t low = __builtin_bswap64(100), high = __builtin_bswap64(101);
+    OK(btree_cuts(&tree, arena, (uint8_t *)&low, 8, (uint8_t *)&high, 8, 1, &cuts, &count));
+    cr_expect(count >= 1 && count <= 10, "ten rows of one key in %u parts", count + 1);
+    OK(btree_cuts(&tree, arena, (uint8_t *)&high, 8, (uint8_t *)&low, 8, 1, &cuts, &count));
+    cr_expect_eq(count, 0, "an empty range");
+    arena_close(arena);
+}
 
 Test(btree, a_damaged_page_is_an_error_that_names_index_and_block)
 {

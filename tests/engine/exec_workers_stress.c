@@ -93,17 +93,20 @@ static const char *const queries[] = {
     "select s, sum(f) from t group by s",
     "select id, 100 / (id - 9000) from t where id > 10",
     "select string_agg(s, ',') from t where id % 500 = 0",
+    "select sum(f), count(*), sum(v) from t where id >= 5 -- by index",
+    "select id, v from t where id > 3 and v % 9 = 2 order by id desc -- by index",
 };
 
 static void reader_main(void *argument)
 {
     struct reader *r = argument;
     reader_open(r, r->number);
-    must(r, "set min_parallel_table_scan_size = 0");
+    must(r, "set min_parallel_table_scan_size = 0; set min_parallel_index_scan_size = 0");
     for (int round = 0; round < r->rounds; round++) {
         const char *sql = queries[(round + r->number) % (int)(sizeof queries / sizeof *queries)];
         bool fails = strstr(sql, "9000") != NULL;
         uint64_t hash = 0, rows = 0;
+        must(r, strstr(sql, "by index") ? "set enable_seqscan = off; set enable_bitmapscan = off" : "reset enable_seqscan; reset enable_bitmapscan");
         must(r, "begin isolation level repeatable read");
         for (int workers = 0; workers <= 4; workers += 2) {
             char set[64];

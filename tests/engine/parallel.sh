@@ -63,6 +63,39 @@ same "parallel: numeric sum to the last digit" "$exact_n" "$(q -c "$settings SET
 sevenths=$(awk -v rows="$rows" 'BEGIN { for (g = 1; g <= rows; g++) s += (g * 31) % 1009; print s }')
 same "parallel: float sum within n epsilon" t "$(q -c "$settings SET max_parallel_workers_per_gather = 8" -c "SELECT abs(sum(f) - $sevenths / 7::float8) <= $rows * 2.3e-16 * $sevenths / 7 FROM big")"
 
+# Ranges of indexes, cut into grains of some leaves: forward, backward, by the index alone or not, in a table that changes between.
+attempt "parallel: an indexed table" q -c "CREATE TABLE ix AS SELECT * FROM big WHERE id <= $((rows / 5))" -c "CREATE INDEX ix_k ON ix (k, id)" -c "CREATE INDEX ix_f ON ix (f)" -c "CREATE INDEX ix_t ON ix (t DESC, n)" \
+    -c "CREATE INDEX ix_nul ON ix (nul, f)" -c "VACUUM ANALYZE ix"
+by_index="SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; SET min_parallel_index_scan_size = 0"
+ranges=(
+    "SELECT count(*), sum(k), sum(id) FROM ix WHERE k >= 0" "SELECT count(*) FROM ix WHERE k BETWEEN 100 AND 700" "SELECT sum(f), avg(f) FROM ix WHERE k >= 17" "SELECT sum(f), avg(f), stddev(f), count(*) FROM ix WHERE f > 3"
+    "SELECT k, count(*), sum(f) + 0.0001 * pi() FROM ix WHERE k > 500 GROUP BY k" "SELECT k, id FROM ix WHERE k < 900 ORDER BY k, id OFFSET 50000 LIMIT 20" "SELECT k, id FROM ix WHERE k < 900 ORDER BY k DESC, id DESC OFFSET 50000 LIMIT 20"
+    "SELECT md5(string_agg(id::text, ',')) FROM (SELECT id FROM ix WHERE k > 3 ORDER BY k, id) s" "SELECT md5(string_agg(id::text, ',')) FROM (SELECT id FROM ix WHERE k > 3 ORDER BY k DESC, id DESC) s"
+    "SELECT md5(string_agg(t, ',')) FROM (SELECT t FROM ix WHERE t > 'row 2' ORDER BY t DESC, n) s" "SELECT count(t), sum(n) FROM ix WHERE t > 'row 5'" "SELECT sum(f) FROM ix WHERE nul IS NULL" "SELECT sum(f), count(nul) FROM ix WHERE nul > 3 AND nul < 9"
+    "SELECT name, sum(f) + 0.0001 * pi() FROM ix JOIN dim USING (k) WHERE k >= 250 GROUP BY name" "SELECT id, 1000 / (id - $((rows / 5 - 9))) FROM ix WHERE k > -1 AND m < 0" "SELECT count(*) FROM ix WHERE k > 5000" "SELECT count(*) FROM ix WHERE k > NULL"
+    "SELECT k, id, f FROM ix WHERE k BETWEEN 990 AND 994 ORDER BY k, id")
+{ for query in "${ranges[@]}"; do printf '\\echo -- %s\n%s;\n' "$query" "$query"; done; } >"$scratch/ranges.sql"
+in_order() { psql -X -q -A -t -c "$settings $by_index; SET max_parallel_workers_per_gather = $1; ${2:-}" -f "$scratch/ranges.sql" 2>&1 | sed 's/^psql:[^ ]* //'; }
+for round in "as it was built" "after changes" "after vacuum"; do
+    in_order 1 >"$scratch/i1"
+    if grep -q ERROR "$scratch/i1"; then bad "parallel: errors in ranges: $(grep -m 1 ERROR "$scratch/i1")"; fi
+    for run in 2 3 8 16; do
+        in_order $run >"$scratch/i"
+        if cmp -s "$scratch/i1" "$scratch/i"; then ok "parallel: ${#ranges[@]} index ranges $round, the same bytes with $run workers as with 1"; else
+            bad "parallel: other bytes of index ranges $round with $run workers"; diff "$scratch/i1" "$scratch/i" | head -n 8 | sed 's/^/        | /'
+        fi
+    done
+    in_order 4 "SET enable_seqscan = on; SET enable_indexscan = off; SET enable_sort = on" | grep -v '\.' >"$scratch/i"
+    same "parallel: index ranges $round say what the table says" "$(grep -v '[.]' "$scratch/i1" | md5sum)" "$(md5sum <"$scratch/i")"
+    [ "$round" != "as it was built" ] || q -c "UPDATE ix SET k = (k + 7) % 1000 WHERE id % 13 = 0" -c "DELETE FROM ix WHERE id % 17 = 3" -c "INSERT INTO ix SELECT * FROM big WHERE id > $((rows - 20000))"
+    [ "$round" != "after changes" ] || q -c "VACUUM ix"
+done
+q -c "$settings $by_index; SET max_parallel_workers_per_gather = 3" -c "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(*) FROM ix WHERE k >= 0" >"$scratch/plan"
+same "parallel: an index's range has workers" "1 3" "$(grep -c 'Parallel Index Only Scan using ix_k on ix' "$scratch/plan") $(sed -n 's/.*Workers Planned: //p' "$scratch/plan")"
+same "parallel: a look-up has none" 0 "$(q -c "$settings $by_index; RESET min_parallel_index_scan_size" -c "EXPLAIN SELECT count(*) FROM ix WHERE k = 3 AND id = 5" | grep -c Gather)"
+same "parallel: nor has what a LIMIT ends" 0 "$(q -c "$settings $by_index" -c "EXPLAIN SELECT id FROM ix WHERE k > 3 ORDER BY k LIMIT 5" | grep -c Gather)"
+q -c "DROP TABLE ix"
+
 # The gate.
 plan() { q -c "$settings SET max_parallel_workers_per_gather = $1" -c "EXPLAIN (ANALYZE) $2"; }
 for workers in 2 4 8; do

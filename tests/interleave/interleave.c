@@ -27,7 +27,7 @@
 #include "base/hash.h"
 #include "storage/disk.h"
 
-static const struct scenario *const tables[] = {scenarios_btree, scenarios_pool, scenarios_lock, scenarios_wal, scenarios_txn, scenarios_workers};
+static const struct scenario *const tables[] = {scenarios_btree, scenarios_pool, scenarios_lock, scenarios_wal, scenarios_txn, scenarios_workers, scenarios_index_only};
 
 /* ---- For scenarios ---- */
 

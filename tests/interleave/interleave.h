@@ -27,7 +27,7 @@ struct scenario {
     unsigned preemptions;               /* above 0: also explored exhaustively with at most so many */
     const char *shows;
 };
-extern const struct scenario scenarios_btree[], scenarios_pool[], scenarios_lock[], scenarios_wal[], scenarios_txn[], scenarios_workers[];    /* each ends with an empty row */
+extern const struct scenario scenarios_btree[], scenarios_pool[], scenarios_lock[], scenarios_wal[], scenarios_txn[], scenarios_workers[], scenarios_index_only[];    /* each ends with an empty row */
 
 #define check(condition, ...) ((condition) ? (void)0 : scheduler_fail(__VA_ARGS__))
 #define must(call) do { enum status must_ = (call); if (must_) scheduler_fail("%s:%d: %s: %s", __FILE__, __LINE__, #call, \

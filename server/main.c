@@ -23,8 +23,8 @@ static int fail(void)
 static void memory_keep(void)
 {
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 128 << 20);
+    if (!mallopt(M_MMAP_THRESHOLD, 32 << 20) || !mallopt(M_TRIM_THRESHOLD, 128 << 20))
+        log_line("WARNING", "the C library keeps no memory between statements");
 #endif
 }
 

@@ -296,6 +296,8 @@ static enum status key_add(struct ddl *d, const struct table *table, const struc
     if (c->using_index)
         return key_using_index(d, table, c, existing);
     const struct table *before = table;                       /* stays readable until the statement ends */
+    if (c->columns.count > HEAP_COLUMNS_MAX)
+        return error_set(STATUS_TOO_MANY_COLUMNS, "cannot use more than 32 columns in an index");
     uint16_t count = (uint16_t)c->columns.count;
     int16_t *columns = arena_array(d->arena, int16_t, count + 1);
     struct index_element **elements = arena_array(d->arena, struct index_element *, count + 1);
@@ -391,6 +393,8 @@ static enum status foreign_key_add(struct ddl *d, const struct table *table, con
         status = name_free(d, table, c);
     if (status)
         return status;
+    if (c->columns.count > HEAP_COLUMNS_MAX || c->referenced.count > HEAP_COLUMNS_MAX)
+        return error_set(STATUS_TOO_MANY_COLUMNS, "cannot have more than 32 keys in a foreign key");
     uint16_t count = (uint16_t)c->columns.count;
     int16_t *columns = arena_array(d->arena, int16_t, count + 1), *targets = arena_array(d->arena, int16_t, count + 1);
     struct text_buffer addition;

@@ -184,6 +184,9 @@ struct new_table {
     const struct option_list *options;
 };
 
+static enum status too_many_columns(void) { return error_set(STATUS_TOO_MANY_COLUMNS, "tables can have at most %d columns", HEAP_COLUMNS_MAX); }
+
+/* Room for one more; the caller has seen that there is. */
 static struct new_column *column_room(struct ddl *d, struct new_table *t)
 {
     if (t->count == t->capacity) {
@@ -201,7 +204,7 @@ static enum status table_make(struct ddl *d, struct new_table *t)
             if (!strcmp(t->columns[i].name, t->columns[k].name))
                 return ddl_fail(0, STATUS_DUPLICATE_COLUMN, "column \"%s\" specified more than once", t->columns[i].name);
     if (t->count > HEAP_COLUMNS_MAX)
-        return error_set(STATUS_TOO_MANY_COLUMNS, "tables can have at most %d columns", HEAP_COLUMNS_MAX);
+        return too_many_columns();
     t->oid = catalog_new_oid(d->access.store);
     struct heap heap = {.store = d->access.store, .table = t->oid, .column_count = t->count, .name = t->name, .columns = arena_array(d->arena, struct heap_column, t->count + 1)};
     for (uint16_t i = 0; i < t->count; i++)
@@ -277,6 +280,8 @@ static enum status like_table(struct ddl *d, const struct table_element *element
         const struct column *c = &source->columns[i];
         if (c->dropped)
             continue;
+        if (t->count > HEAP_COLUMNS_MAX)
+            return too_many_columns();
         struct new_column *n = column_room(d, t);
         *n = (struct new_column){.name = c->name, .type = c->type, .not_null = c->not_null};
         if (c->default_text && (c->generated ? options & LIKE_GENERATED : options & LIKE_DEFAULTS)) {
@@ -407,7 +412,9 @@ enum status create_table(struct ddl *d, const struct create_table_statement *s)
     struct like_index *indexes = NULL;
     for (int i = 0; !status && i < s->element_count; i++) {
         const struct table_element *element = &s->elements[i];
-        if (element->kind == ELEMENT_COLUMN)
+        if (element->kind == ELEMENT_COLUMN && t.count > HEAP_COLUMNS_MAX)
+            status = too_many_columns();
+        else if (element->kind == ELEMENT_COLUMN)
             status = column_define(d, t.name, element->column, column_room(d, &t), &constraints);
         else if (element->kind == ELEMENT_CONSTRAINT)
             constraints_add(d, &constraints, arena_copy(d->arena, element->constraint, sizeof *element->constraint));

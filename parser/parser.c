@@ -243,6 +243,15 @@ void parse_names_in_parentheses(struct parser *p, struct name_list *list)
     expect(p, ')');
 }
 
+static void too_many_dots(struct parser *p, const struct relation_name *relation)
+{
+    struct text_buffer text;
+    text_buffer_open(&text, p->arena);
+    text_buffer_printf(&text, "%s.%s.%s", relation->catalog, relation->schema, relation->name);
+    while (accept(p, '.')) text_buffer_printf(&text, ".%s", parse_label(p));
+    syntax_fail_at(p, relation->position, STATUS_SYNTAX, "improper qualified name (too many dotted names): %s", text.bytes);
+}
+
 struct relation_name *parse_relation_name(struct parser *p)
 {
     struct relation_name *relation = arena_new(p->arena, struct relation_name);
@@ -255,7 +264,7 @@ struct relation_name *parse_relation_name(struct parser *p)
         relation->name = parse_label(p);
     }
     if (next_is(p, '.'))
-        syntax_fail_at(p, relation->position, STATUS_SYNTAX, "improper qualified name (too many dotted names)");
+        too_many_dots(p, relation);
     return relation;
 }
 

@@ -156,10 +156,10 @@ static struct constraint_definition *parse_column_constraint(struct parser *p)
     }
     switch ((int)peek(p)->keyword) {
     case KEYWORD_NOT:
-        if (!after_is_word(p, KEYWORD_NULL))
+        if (after_is_word(p, KEYWORD_DEFERRABLE))
             return NULL;
         advance(p);
-        advance(p);
+        expect_word(p, KEYWORD_NULL);
         constraint->kind = CONSTRAINT_NOT_NULL;
         break;
     case KEYWORD_NULL:

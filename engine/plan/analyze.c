@@ -802,12 +802,15 @@ static enum status analyze_join(struct planner *p, struct scope *scope, const st
     return STATUS_OK;
 }
 
+#define FROM_MAX 4096                    /* far more than can be planned */
+
 static enum status analyze_item(struct planner *p, struct scope *scope, const struct from_item *item, struct from_node **out)
 {
     enum status status;
     struct rel *r = NULL;
     const char *schema = NULL;
     if (item->kind == FROM_JOIN) return analyze_join(p, scope, item, out);
+    if (scope->space_count >= FROM_MAX) return fail_at(p, 0, STATUS_TOO_COMPLEX, "too many relations in one FROM clause");
     if (item->kind == FROM_TABLE) {
         if ((status = analyze_relation(p, scope, item, &r, &schema))) return status;
     } else if (item->kind == FROM_SUBQUERY) {

@@ -144,11 +144,14 @@ static enum status bind_parameter(struct planner *p, const struct expr *e, struc
 
 /* ---- rows ---- */
 
+#define FUNCTIONS_MAX 32768              /* aggregates, and window calls, of one SELECT */
+
 static bool is_row(const struct expr *e) { return e->kind == EXPR_ROW; }
 
 enum status bind_row_or_scalar(struct planner *p, struct scope *scope, const struct expr *e, struct scalar ***items, uint16_t *count)
 {
     if (is_row(e)) {
+        if (e->row.list.count > 1664) return fail_at(p, e->position, STATUS_TOO_MANY_COLUMNS, "ROW expressions can have at most 1664 entries");
         *count = (uint16_t)e->row.list.count;
         *items = arena_array(p->arena, struct scalar *, *count ? *count : 1);
         for (int i = 0; i < *count; i++) TRY(bind_node(p, scope, e->row.list.items[i], &(*items)[i]));
@@ -555,6 +558,7 @@ static enum status add_aggregate(struct planner *p, struct scope *scope, const s
             return STATUS_OK;
         }
     }
+    if (q->aggregate_count == FUNCTIONS_MAX) return fail_at(p, e->position, STATUS_TOO_COMPLEX, "statement is too complex: it has more than %d aggregates", FUNCTIONS_MAX);
     if (q->aggregate_count == q->aggregate_capacity) {
         uint16_t capacity = q->aggregate_capacity ? (uint16_t)(q->aggregate_capacity * 2) : 4;
         q->aggregates = arena_grow(p->arena, q->aggregates, q->aggregate_capacity * sizeof *q->aggregates, capacity * sizeof *q->aggregates);
@@ -641,6 +645,7 @@ static enum status bind_window_spec(struct planner *p, struct scope *scope, cons
     const struct expr_list *partition = base && base->partition_by.count ? &base->partition_by : &d->partition_by;
     const struct sort_list *order = base && base->order_by.count ? &base->order_by : &d->order_by;
     const struct window_definition *frame = d->is_reference && base ? base : d;
+    if (partition->count > 1664 || order->count > 1664) return fail_at(p, 0, STATUS_TOO_MANY_COLUMNS, "target lists can have at most 1664 entries");
     enum status status = STATUS_OK;
     w->partition_count = (uint16_t)partition->count;
     w->partition = arena_array(p->arena, struct scalar *, partition->count ? partition->count : 1);
@@ -710,6 +715,7 @@ static enum status add_window(struct planner *p, struct scope *scope, const stru
                               struct scalar **args, uint16_t count, struct sql_type result, struct scalar **out)
 {
     struct query *q = scope->query;
+    if (q->window_count == FUNCTIONS_MAX) return fail_at(p, e->position, STATUS_TOO_COMPLEX, "statement is too complex: it has more than %d window calls", FUNCTIONS_MAX);
     if (!scope->windows_ok && scope->in_aggregate) return fail_at(p, e->position, STATUS_GROUPING, "aggregate function calls cannot contain window function calls");
     if (!scope->windows_ok)
         return fail_at(p, e->position, STATUS_WINDOWING, scope->in_window ? "window function calls cannot be nested" : "window functions are not allowed in %s",

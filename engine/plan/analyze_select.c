@@ -36,6 +36,10 @@ static void origin_of(struct planner *p, const struct scalar *s, uint32_t *table
     }
 }
 
+#define TARGETS_MAX 1664                 /* as PostgreSQL */
+#define LIST_MAX    65000                /* ORDER BY and the like: what is the same stands once */
+static enum status too_wide(struct planner *p) { return fail_at(p, 0, STATUS_TOO_MANY_COLUMNS, "target lists can have at most %d entries", TARGETS_MAX); }
+
 static void expansion_add(struct planner *p, struct target_expansion *t, struct scalar *s, const char *name)
 {
     if (t->values.count == t->capacity) {
@@ -95,7 +99,7 @@ enum status expand_targets(struct planner *p, struct scope *scope, const struct 
             if (!(keep_unknown && s->kind == SCALAR_PARAMETER)) TRY(resolve_unknown(p, s, &s));
         }
         expansion_add(p, out, s, t->name ? t->name : tree_column_name(e));
-        if (out->values.count > 1664) return fail_at(p, 0, STATUS_TOO_MANY_COLUMNS, "target lists can have at most 1664 entries");
+        if (out->values.count > TARGETS_MAX) return too_wide(p);
     }
     return STATUS_OK;
 }
@@ -315,6 +319,7 @@ static enum status analyze_group(struct planner *p, struct scope *scope, struct 
     q->sets_offsets = arena_array(p->arena, uint16_t, all.count + 1);
     uint32_t total = 0;
     for (uint32_t i = 0; i < all.count; i++) total += all.items[i].count;
+    if (total > UINT16_MAX) return fail_at(p, select->position, STATUS_LIMIT_EXCEEDED, "too many columns in grouping sets");
     q->sets = arena_array(p->arena, uint16_t, total + 1);
     uint16_t at = 0;
     for (uint32_t i = 0; i < all.count; i++) {
@@ -345,7 +350,7 @@ static int group_match(const struct query *q, const struct scalar *s)
         const struct scalar *g = q->groups[i];
         if (scalar_equal(g, s)) return i;
         if (g->kind == SCALAR_VAR && s->kind == SCALAR_VAR && g->var.rel == s->var.rel && g->var.column == s->var.column && g->type.width == s->type.width) return i;
-        if (g->kind == s->kind && (g->kind == SCALAR_CALL || g->kind == SCALAR_CASE || g->kind == SCALAR_COALESCE)) {
+        if (g->kind == s->kind && g->kind != SCALAR_CONST) {
             struct scalar named_as = *s;     /* the same bytes under another type's name: a varchar where text is wanted */
             named_as.type.oid = g->type.oid;
             if (scalar_equal(g, &named_as)) return i;
@@ -745,6 +750,7 @@ static enum status analyze_values(struct planner *p, struct scope *scope, struct
 {
     uint32_t rows = (uint32_t)select->row_count;
     int columns = select->rows[0].count;
+    if (columns > TARGETS_MAX) return too_wide(p);
     q->row_count = rows;
     q->rows = arena_array(p->arena, struct scalar **, rows);
     scope->clause = "VALUES";
@@ -938,6 +944,7 @@ enum status analyze_select(struct planner *p, struct scope *outer, const struct 
         scope->no_subqueries = outer->no_subqueries;
         scope->what = outer->what;
     }
+    if (select->order_by.count > LIST_MAX || select->group_by.count > LIST_MAX || select->distinct_on.count > LIST_MAX) return too_wide(p);
     TRY(scope_with(p, scope, select->with));
     if (select->set != SET_NONE) TRY(analyze_set_operation(p, scope, q, select));
     else if (select->row_count) TRY(analyze_values(p, scope, q, select));

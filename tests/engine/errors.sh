@@ -23,6 +23,8 @@ many 3000 "SELECT count(*) FROM (VALUES " "((SELECT max(k) FROM d))" ") v;" >"$s
 for file in relations nodes; do
     same "errors: too many $file" "ERROR:  54001: statement is too complex" "$(psql -X -q -At -v VERBOSITY=verbose -f "$scratch/$file.sql" 2>&1 | grep -o 'ERROR:.*')"
 done
+awk 'BEGIN {printf "CREATE TABLE wide (a0 int"; for (i = 1; i < 70000; i++) printf ", a%d int", i; print ");"}' >"$scratch/wide.sql"
+same "errors: too many columns" "ERROR:  54011: tables can have at most 1600 columns" "$(psql -X -q -At -v VERBOSITY=verbose -f "$scratch/wide.sql" 2>&1 | grep -o 'ERROR:.*')"
 same "errors: many relations, not too many" 3000 "$(psql -X -q -At -f "$scratch/fine.sql" 2>&1)"
 
 # ---- Views over views: columns that become very tall, or twice as large with each (2 to the 40th, if they were put into each other).

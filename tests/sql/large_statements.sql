@@ -143,3 +143,16 @@ SELECT 'SELECT count(*) FROM (SELECT 1' || repeat(' UNION ALL SELECT 1', 10000) 
 :q;
 \echo :SQLSTATE
 SELECT 'all is well';
+-- wider than anything may be: more than 16 bits can count
+SELECT 'VALUES (1' || repeat(', 1', 70000) || ')' AS q \gset
+:q;
+\echo :SQLSTATE
+SELECT 'SELECT ROW(1' || repeat(', 1', 70000) || ') IS NULL' AS q \gset
+:q;
+\echo :SQLSTATE
+SELECT 'SELECT 1' || repeat(', 1', 70000) AS q \gset
+:q;
+\echo :SQLSTATE
+SELECT 'SELECT length(concat(1' || repeat(', 1', 70000) || '))' AS q \gset
+:q;
+\echo :SQLSTATE

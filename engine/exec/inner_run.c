@@ -7,7 +7,7 @@
  *     worker's run --> struct run (main): closed and counted by inner_runs_close, when all workers are home
  *
  * A subquery that hangs on no row has one *answer*. Before workers start, the leader works it out (inner_answers), with workers for its
- * scans; otherwise each worker would. Should that fail, then perhaps no row would have asked: the pipeline
+ * scans; otherwise each worker would. So it is with the right side of a nested loop that hangs on no row. Should that fail, then perhaps no row would have asked: the pipeline
  * runs in the leader alone, which asks when a row does.
  *
  * Not every plan can run in a worker: WITH queries, views of the server and set-returning functions belong to the leader (plan_runs_inside). */
@@ -155,7 +155,7 @@ static enum status answer(struct run *run, const struct scalar *scalar)
 
 enum status inner_answers(struct exec_node *op)
 {
-    enum status status = STATUS_OK;
+    enum status status = op->class == &nested_loop_class ? nested_loop_keep(op) : STATUS_OK;
     for (uint16_t p = 0; p < op->inner_count && !status; p++)
         for (uint32_t i = 0; i < op->inner_programs[p]->subquery_count && !status; i++)
             status = answer(op->run, op->inner_programs[p]->subqueries[i]);

@@ -12,6 +12,8 @@ void inner_program(struct exec_node *, struct program *);
 
 /* By the leader, before workers start on a pipeline with that node: the answers of its subqueries that hang on no row. */
 enum status inner_answers(struct exec_node *) MUST_CHECK;
+/* nested_loop.c: of a nested loop, its right side, if that hangs on no row either. */
+enum status nested_loop_keep(struct exec_node *) MUST_CHECK;
 /* NULL: it isn't worked out. */
 const struct value *inner_answer(const struct run *, const struct scalar *subquery);
 

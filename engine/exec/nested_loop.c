@@ -1,9 +1,9 @@
 /* engine/exec/nested_loop.c - joins by running the right side for each left row.
  *
  * The left row's values go into outer slots, which the right side reads as if they were parameters: an index scan
- * there probes with them. A right side that reads no outer slot is run once and kept, on disk what is more
- * than work_mem, by the leader alone. Workers have outer slots
- * and a right side each (inner_run.h).
+ * there probes with them; workers have outer slots and a right side each (inner_run.h). A right side that reads no outer slot is run
+ * once and kept, on disk what is more than work_mem: by the leader, when the first left row asks, or before workers start (nested_loop_keep), who then
+ * read it where it lies. RIGHT and FULL mark the kept rows: they are the leader's.
  *
  * Joined batches are the right side's own vectors next to constants from the left row, uncopied. Since right sides
  * are mostly small, what passes is gathered into full batches before it goes on; big ones go on directly. */
@@ -58,9 +58,9 @@ static enum status loop_open(struct exec_node *op)
         for (uint16_t i = 0; i < plan->column_count; i++)
             n->outputs[i] = i;
     }
-    n->keep_right = !plan_reads_outer(op->run, plan->right) && !plan_is_volatile(plan->right);
+    n->keep_right = !plan_reads_outer(op->run, plan->right) && !plan_changes(plan->right);
     op->fans_out = op->inner = true;
-    op->serial |= n->keep_right || !plan_runs_inside(plan->right);
+    op->serial |= n->keep_right ? plan->join == PLAN_RIGHT || plan->join == PLAN_FULL : !plan_runs_inside(plan->right);
     n->one_match = plan->join == PLAN_SEMI || plan->join == PLAN_ANTI || plan->join == PLAN_ANTI_NULL;
     if ((plan->join == PLAN_RIGHT || plan->join == PLAN_FULL) && !n->keep_right)
         return error_set(STATUS_FEATURE_NOT_SUPPORTED, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions");
@@ -83,7 +83,7 @@ static enum status loop_local(struct local *local)
     rows_open(&l->pending, l->pending_arena, plan->types, plan->column_count);
     l->right = n->op.right;
     enum status status = evaluation_open(n->outer, local->worker->run, arena, &l->outer);
-    if (!status && local->worker->number)
+    if (!status && local->worker->number && !n->keep_right)
         status = node_make(local->worker->run, plan->right, &l->right);
     if (!status && n->filter)
         status = evaluation_open(n->filter, local->worker->run, arena, &l->filter);
@@ -191,6 +191,17 @@ static enum status keep_right(struct loop_node *n)
     n->kept = !status;
     if (n->op.counters)
         n->op.counters->spilled_bytes = spill_rows_disk_bytes(&n->right);
+    return status;
+}
+
+enum status nested_loop_keep(struct exec_node *op)
+{
+    struct loop_node *n = (struct loop_node *)op;
+    if (!n->keep_right || n->kept)
+        return STATUS_OK;
+    enum status status = keep_right(n);
+    if (status)
+        spill_rows_close(&n->right);
     return status;
 }
 

@@ -136,18 +136,25 @@ inner=(
     "SELECT count(*) FROM tenth s, LATERAL (SELECT b.id FROM tenth b WHERE b.k = s.k ORDER BY b.f DESC, b.id LIMIT 2) l WHERE s.id % 101 = 0 AND l.id > 5000"
     "SELECT s.id FROM tenth s WHERE 1 / (SELECT b.id - $((rows * 6 / 100)) FROM big b WHERE b.id = s.id) < 2 AND s.id > $((rows * 6 / 100 - 1000))" "SELECT s.id FROM tenth s WHERE s.id > $((rows * 6 / 100 - 10)) AND 1 / (SELECT b.id - $((rows * 6 / 100)) FROM big b WHERE b.id = s.id) < 2 LIMIT 3"
     "SELECT count(*) FROM tenth WHERE k < 0 AND f > (SELECT 1 / (min(id) - 1) FROM big)" "SELECT count(*) FROM tenth WHERE k < 5 AND f > (SELECT 1 / (min(id) - 1) FROM big)" "SELECT count(*) FROM tenth WHERE id = (SELECT id FROM small WHERE id < 3)")
+# The right side of a nested loop that hangs on no row: kept once, read by all.
+first_kept=${#inner[@]}
+inner+=("SELECT count(*), sum(s.f), sum(d.k) FROM tenth s JOIN dim d ON d.k > s.m + 400 AND d.k < s.m + 410" "SELECT s.id, d.k FROM tenth s LEFT JOIN dim d ON d.k > s.k + 400 AND d.k < s.m + 490 WHERE s.id % 499 = 0"
+    "SELECT count(*), sum(s.f) FROM tenth s WHERE EXISTS (SELECT 1 FROM dim d WHERE d.k > s.k + 10 AND d.k < s.id)" "SELECT sum(s.f), count(*) FROM tenth s WHERE NOT EXISTS (SELECT 1 FROM dim d WHERE d.k > s.k AND d.name < s.t)"
+    "SELECT s.id FROM tenth s JOIN dim d ON d.k > s.k + 480 AND 1 / (s.id - $((rows * 6 / 100))) >= 0 LIMIT 40" "SELECT s.id, d.k FROM tenth s JOIN dim d ON d.k >= s.k + 490 AND 1 / (s.id - $((rows * 6 / 100))) < 5"
+    "SELECT count(*) FROM tenth s JOIN (SELECT 1 / (k - 400) AS q, k FROM dim OFFSET 0) d ON d.k > s.k WHERE s.id < 0" "SELECT count(*) FROM tenth s JOIN (SELECT 1 / (k - 400) AS q, k FROM dim OFFSET 0) d ON d.k > s.k + d.q"
+    "SELECT s.m, count(*), sum(s.f * d.h) FROM tenth s JOIN (SELECT m, max(f) AS h FROM big GROUP BY m) d ON d.h > s.f * 1.01 AND d.m < s.m GROUP BY s.m")
 { for query in "${inner[@]}"; do printf '\\echo -- %s\n%s;\n' "$query" "$query"; done; } >"$scratch/inner.sql"
 inside() { psql -X -q -A -t -c "$settings SET max_parallel_workers_per_gather = $1; $2" -f "$scratch/inner.sql" 2>&1 | sed 's/^psql:[^ ]* //'; }
 inside 1 "$loops" >"$scratch/n1"
 inside 1 "" >"$scratch/n2"
-same "parallel: plans for rows: all were asked, three fail" "${#inner[@]} 3" "$(grep -c '^-- SELECT' "$scratch/n1") $(grep -c ERROR "$scratch/n1")"
+same "parallel: plans for rows: all were asked, five fail" "${#inner[@]} 5" "$(grep -c '^-- SELECT' "$scratch/n1") $(grep -c ERROR "$scratch/n1")"
 for run in 2 3 4 8 16; do
     how=$loops of=n1
     [ $((run % 2)) = 0 ] || how='' of=n2
     same "parallel: ${#inner[@]} queries that run plans for rows, the same bytes with $run workers as with 1${how:+, loops only}" "$(md5sum <"$scratch/$of")" "$(inside $run "$how" | tee "$scratch/n" | md5sum)"
     cmp -s "$scratch/$of" "$scratch/n" || diff "$scratch/$of" "$scratch/n" | head -n 8 | sed 's/^/        | /'
 done
-for n in 0 3 5 6 7 9; do
+for n in 0 3 5 6 7 9 $((first_kept + 2)) $((first_kept + 8)); do
     plan 2 "${inner[n]}" >"$scratch/plan"
     [ $n = 0 ] && psql -X -q -At -c "$settings $loops SET max_parallel_workers_per_gather = 2" -c "EXPLAIN (ANALYZE) ${inner[n]}" >"$scratch/plan"
     same "parallel: two workers run plans for rows, query $n" 2 "$(sed -n 's/.*Workers Launched: //p' "$scratch/plan" | head -n 1)"

@@ -87,6 +87,7 @@ DROP VIEW compared;
 SELECT count(DISTINCT r) FROM (SELECT (SELECT random()) r FROM a) q;
 SELECT count(DISTINCT r) FROM (SELECT (SELECT sum(random()) FROM a) r FROM a) q;
 SELECT count(DISTINCT r) FROM (SELECT (SELECT random() WHERE a.id > 0) r FROM a) q;
+SELECT count(DISTINCT r) FROM a LEFT JOIN (SELECT random() AS r OFFSET 0) q ON true;
 SELECT count(*) IN (0, 4) FROM a WHERE EXISTS (SELECT 1 WHERE random() < 0.5);
 SELECT count(*) IN (0, 4) FROM a WHERE 1 = ANY (SELECT (random() * 2)::int);
 

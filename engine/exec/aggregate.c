@@ -25,7 +25,7 @@
 #define DEAL_GROUPS 200000
 #endif
 #define DEAL_ROWS_A_GROUP 16
-#define DEAL_WORKERS 2                   /* where nearly every row is a group of its own, bringing workers' groups together costs as much again: so many don't win by it */
+#define DEAL_WORKERS 2                   /* so many do better with a table each, if states may be combined: two tables are cheaply brought together */
 /* What it costs to combine a group's states of two segments is that of a few rows. */
 #define SEGMENTS_MOST 16
 #define SEGMENT_ROWS_A_GROUP 6
@@ -248,7 +248,8 @@ static enum status aggregate_partial(struct local *local, uint64_t *batches)
     enum status status;
     if (takes_inputs(n))
         return aggregate_inputs(local, batches);
-    if (n->deals && workers > (n->has_distinct ? 1 : DEAL_WORKERS)) {
+    bool deals = n->deals && workers > (n->has_distinct ? 1 : DEAL_WORKERS);
+    if (deals) {
         status = aggregate_deal(local, workers, batches);
         if (!status || *batches || status_sqlstate(status)[0] != '2')
             return status;
@@ -256,7 +257,7 @@ static enum status aggregate_partial(struct local *local, uint64_t *batches)
     }
     if (n->segmented && workers > 1)     /* each worker takes whole segments */
         status = parallel_pieces_run(op->left, op, &aggregate_sink, workers, n->segment_level);
-    else if (n->in_order || n->deals || op->serial)      /* what takes its rows in order, one after the other; and what two workers would lose by */
+    else if (n->in_order || deals || op->serial)         /* what takes its rows in order, one after the other */
         return aggregate_collected(local, batches);
     else
         status = pipeline_run(op->left, op, &aggregate_sink);

@@ -412,31 +412,92 @@ static enum status take_into_state(struct bits_taker *taker, const struct vector
     return t->call->aggregate->update_one(&call, t->state);
 }
 
-/* All sets are bits: there is one group, or none. *united is false when one range for all would be too wide. */
+/* All sets are bits: there is one group, or none. Each worker unites a range of values, with a state of its own. */
+#define UNITE_WORDS 1024
+struct bits_uniting { struct aggregate_node *node; uint16_t number, workers; bool counts; int64_t least; uint64_t words; uint8_t **states; };
+
+/* How the words `from` .. from + count - 1 of the united range look: OR over the parts. */
+static void united_words(const struct bits_uniting *u, uint64_t from, uint64_t count, uint64_t *words)
+{
+    memset(words, 0, count * sizeof *words);
+    for (uint32_t p = 0; p < u->node->part_count; p++) {
+        const struct distinct_set *s = u->node->parts[p]->call_locals[u->number].seen;
+        uint64_t first = ((uint64_t)s->low - (uint64_t)u->least) / 64, end = first + s->range / 64;
+        if (!s->range)
+            continue;
+        uint64_t a = from > first ? from : first, b = from + count < end ? from + count : end;
+        for (uint64_t w = a; w < b; w++)
+            words[w - from] |= s->bits[w - first];
+    }
+}
+
+/* count() only wants to know how many. */
+static enum status take_count(struct state_taker *t, const uint64_t *words, uint64_t count)
+{
+    const struct vector none = { .width = 8 };
+    uint64_t left = 0;
+    enum status status = STATUS_OK;
+    for (uint64_t w = 0; w < count; w++)
+        left += (uint64_t)__builtin_popcountll(words[w]);
+    while (left && !status) {
+        uint16_t some = left < BATCH_MAX ? (uint16_t)left : BATCH_MAX;
+        status = take_into_state(&t->taker, &none, some);
+        left -= some;
+    }
+    return status;
+}
+
+static enum status unite_range(void *context, uint16_t number, struct worker *worker)
+{
+    const struct bits_uniting *u = context;
+    const struct call *c = &u->node->calls[u->number];
+    const struct distinct_set *first = u->node->parts[0]->call_locals[u->number].seen;
+    uint64_t words[UNITE_WORDS], end = u->words * (number + 1u) / u->workers;
+    u->states[number] = arena_zero(worker->arena, c->aggregate->state_bytes + 16u);
+    struct state_taker t = { { take_into_state }, c, u->states[number], worker->arena };
+    enum status status = STATUS_OK;
+    for (uint64_t from = u->words * number / u->workers; from < end && !status; from += UNITE_WORDS) {
+        uint64_t count = end - from < UNITE_WORDS ? end - from : UNITE_WORDS;
+        united_words(u, from, count, words);
+        if (u->counts)
+            status = take_count(&t, words, count);
+        else
+            status = bits_each(first, words, (int64_t)((uint64_t)u->least + from * 64), count * 64, &t.taker);
+        if (!status)
+            status = run_check(worker);
+    }
+    return status;
+}
+
+/* *united is false when one range for all would be too wide. */
 static enum status unite_bits(struct aggregate_node *n, uint16_t number, struct group_list *list, bool *united)
 {
-    struct distinct_set all = { .arena = n->op.again, .types = n->parts[0]->call_locals[number].seen->types, .limit_bytes = UINT64_MAX };
-    int64_t least = INT64_MAX, most = INT64_MIN;
+    const struct call *c = &n->calls[number];
+    struct bits_uniting u = { .node = n, .number = number, .least = INT64_MAX, .counts = strcmp(c->aggregate->function->name, "count") == 0 };
+    int64_t most = INT64_MIN;
+    uint64_t met = 0, ranges = 0;
     for (uint32_t p = 0; p < n->part_count; p++) {
         const struct distinct_set *s = n->parts[p]->call_locals[number].seen;
         int64_t last = s->low + (int64_t)(s->range - 1);
         if (!s->range)
             continue;
-        least = s->low < least ? s->low : least;
+        u.least = s->low < u.least ? s->low : u.least;
         most = last > most ? last : most;
-        all.met += s->met;
+        met += s->met;
+        ranges += s->range;
     }
-    *united = all.met == 0 || bits_widen(&all, least, most);
-    if (!*united || all.met == 0 || list->count == 0)
+    *united = met == 0 || ((uint64_t)most - (uint64_t)u.least) / 4 < ranges;
+    if (!*united || met == 0 || list->count == 0)
         return STATUS_OK;
-    for (uint32_t p = 0; p < n->part_count; p++) {
-        const struct distinct_set *s = n->parts[p]->call_locals[number].seen;
-        uint64_t *into = s->range ? all.bits + ((uint64_t)s->low - (uint64_t)all.low) / 64 : NULL;
-        for (uint64_t w = 0; w < s->range / 64; w++)
-            into[w] |= s->bits[w];
-    }
-    struct state_taker t = { { take_into_state }, &n->calls[number], list->groups[0].states + n->calls[number].offset, n->op.again };
-    return bits_each(&all, all.bits, all.low, all.range, &t.taker);
+    u.words = ((uint64_t)most - (uint64_t)u.least) / 64 + 1;
+    u.workers = (uint16_t)(n->part_count < SPILL_PARTITIONS ? n->part_count : SPILL_PARTITIONS);
+    if (u.words / (UNITE_WORDS * (u.counts ? 64 : 1)) < u.workers)
+        u.workers = (uint16_t)(u.words / (UNITE_WORDS * (u.counts ? 64 : 1)) + 1);
+    u.states = arena_array(n->op.again, uint8_t *, u.workers);
+    enum status status = workers_each(n->op.run, u.workers, unite_range, &u);
+    for (uint16_t w = 0; w < u.workers && !status; w++)
+        status = c->aggregate->combine(list->groups[0].states + c->offset, u.states[w], n->op.again);
+    return status;
 }
 
 enum status distinct_unite(struct aggregate_node *n, uint16_t number, uint16_t set, struct group_list *list, uint32_t *const *maps)

@@ -2,7 +2,8 @@
  *
  * One table needs nothing of that: its numbers rise with the first rows. Of several, a group that is in more than one takes the
  * earliest first row (the key shown is that row's), exact states are combined, and the runs of ordered states are put in order of their
- * grains. Many groups are brought together by partition of the key's hash, in the workers, and the partitions are merged. */
+ * grains. A few tables are looked through as they are (aggregate_few.c). Many groups of more tables are brought together by partition of the key's hash, in the
+ * workers, and the partitions are merged. Results: aggregate_emit.c. */
 #include <stdlib.h>
 #include "engine/exec/aggregate_private.h"
 
@@ -36,7 +37,7 @@ void aggregate_groups_of(struct aggregate_node *n, struct group_table *t, uint32
 }
 
 /* Group `from` joins. Its runs of ordered states are put on the list, in any order. */
-static enum status group_join(struct aggregate_node *n, struct arena *arena, struct group *into, const struct group *from)
+enum status aggregate_group_join(struct aggregate_node *n, struct arena *arena, struct group *into, const struct group *from)
 {
     for (uint16_t a = 0; a < n->call_count; a++) {
         struct call *c = &n->calls[a];
@@ -80,7 +81,7 @@ enum status aggregate_join(struct aggregate_node *n, struct arena *arena, struct
             if (entries[k] == list->count)
                 *list_add(list, arena) = group;
             else
-                status = group_join(n, arena, &list->groups[entries[k]], &group);
+                status = aggregate_group_join(n, arena, &list->groups[entries[k]], &group);
             if (map)
                 map[number] = entries[k];
         }
@@ -191,6 +192,8 @@ static enum status join_tables(struct aggregate_node *n, uint16_t set, struct gr
     enum status status = STATUS_OK;
     for (uint32_t t = 0; t < count; t++)
         total += tables[t]->count;
+    if (n->part_count > 1 && count <= FEW_TABLES && !n->has_distinct && n->op.plan->group_count)
+        return aggregate_few(n, tables, count, out);
     if (total >= JOIN_BY_PARTITION && n->part_count > 1 && !n->has_distinct)
         return join_by_partition(n, tables, count, out);
     group_list_open(out, n, arena);
@@ -260,132 +263,7 @@ void aggregate_merge(const struct group_list *lists, uint32_t count, struct aren
     }
 }
 
-/* ---- results ---- */
-
-static int compare_folds(const void *a, const void *b)
-{
-    const struct fold *x = *(struct fold *const *)a, *y = *(struct fold *const *)b;
-    uint64_t first = x->index << x->level, other = y->index << y->level;
-    return first < other ? -1 : first > other;
-}
-
-/* All runs of a group's ordered states become one: along the tree, in order. */
-static enum status fold_all(const struct aggregate_node *n, struct fold **of, struct arena *arena)
-{
-    uint32_t count = 0;
-    for (struct fold *f = *of; f; f = f->below)
-        count++;
-    if (count <= 1)
-        return STATUS_OK;
-    struct fold **all = malloc(count * sizeof *all);
-    if (!all)
-        panic("out of memory");
-    uint32_t at = 0;
-    for (struct fold *f = *of; f; f = f->below)
-        all[at++] = f;
-    qsort(all, count, sizeof *all, compare_folds);
-    struct folder folder = n->folder;
-    folder.grains = &ALL_GRAINS;
-    folder.spare = NULL;
-    struct fold *stack = NULL;
-    enum status status = STATUS_OK;
-    for (uint32_t i = 0; i < count && !status; i++)
-        status = fold_push(&folder, &stack, all[i]->level, all[i]->index, all[i]->states, arena);
-    if (!status)
-        status = fold_close(&folder, &stack, arena);
-    *of = stack;
-    free(all);
-    return status;
-}
-
-static void value_store(const struct value *value, struct sql_type type, struct vector *out, uint16_t at)
-{
-    size_t width = width_bytes(out->width);
-    out->nulls[at] = value->null;
-    if (value->null)
-        memset((uint8_t *)out->values + at * width, 0, width);
-    else if (out->width == 8)
-        ((int64_t *)out->values)[at] = value->i8;
-    else
-        value_put(type, value, out, at);
-}
-
-/* Results of the aggregates of groups, into their columns. */
-enum status aggregate_results(struct aggregate_node *n, struct group *groups, uint16_t count, struct vector *columns, struct arena *arena)
-{
-    uint8_t *none = arena_zero(arena, n->folder.bytes + 16);
-    enum status status = STATUS_OK;
-    for (uint16_t k = 0; k < count && !status && n->folder.count; k++)
-        status = fold_all(n, &groups[k].stack, arena);
-    for (uint16_t a = 0; a < n->call_count && !status; a++) {
-        struct call *c = &n->calls[a];
-        for (uint16_t k = 0; k < count && !status; k++) {
-            struct value value = {0};
-            const uint8_t *states = !c->ordered ? groups[k].states : groups[k].stack ? groups[k].stack->states : none;
-            status = c->aggregate->finish(states + c->offset, c->item->type, arena, &value);
-            if (!status)
-                value_store(&value, c->item->type, &columns[a], k);
-        }
-    }
-    return status;
-}
-
-void aggregate_keys(const struct aggregate_node *n, const struct group *groups, uint16_t count, struct vector *columns)
-{
-    for (uint16_t c = 0; c < n->op.plan->group_count; c++)
-        for (uint16_t k = 0; k < count; k++)
-            vector_copy_one(rows_column(groups[k].rows, groups[k].row, c), rows_at(groups[k].row), &columns[c], k);
-}
-
-/* Pushes groups batch by batch: those of a list, or of a table as it stands (one of them is NULL). */
-static enum status emit(struct local *local, struct group_list *list, struct group_table *t, uint64_t *batches)
-{
-    struct aggregate_node *n = (struct aggregate_node *)local->op;
-    const struct plan *plan = local->op->plan;
-    uint16_t keys = plan->group_count, column_count = (uint16_t)(keys + n->call_count);
-    struct vector *columns = arena_array(local->op->again, struct vector, column_count + 1u);
-    uint8_t **nulls = arena_array(local->op->again, uint8_t *, column_count + 1u);
-    struct arena *arena = arena_open(local->op->again, "groups");
-    uint32_t total = list ? list->count : t->count, room = total < ROWS_CHUNK ? total : ROWS_CHUNK;
-    for (uint16_t c = 0; c < column_count; c++) {
-        vector_make(&columns[c], local->op->again, plan->types[c].width, room);
-        nulls[c] = columns[c].nulls;
-    }
-    enum status status = STATUS_OK;
-    for (uint32_t from = 0; from < total && !status; from += ROWS_CHUNK) {
-        uint16_t count = (uint16_t)(total - from < ROWS_CHUNK ? total - from : ROWS_CHUNK);
-        struct group of_table[ROWS_CHUNK], *groups = list ? list->groups + from : of_table;
-        struct batch kept;
-        arena_reset(arena);
-        for (uint16_t c = 0; c < column_count; c++)
-            columns[c].nulls = nulls[c];
-        if (list) {
-            aggregate_keys(n, groups, count, columns);
-        } else {
-            aggregate_groups_of(n, t, from, count, of_table);
-            rows_chunk(&t->rows.keys, from / ROWS_CHUNK, &kept);
-            memcpy(columns, kept.columns, keys * sizeof *columns);
-        }
-        status = aggregate_results(n, groups, count, columns + keys, arena);
-        for (uint16_t c = list ? 0 : keys; c < column_count; c++)
-            if (!memchr(nulls[c], 1, count))
-                columns[c].nulls = NULL;
-        struct batch batch = { .columns = columns, .column_count = column_count, .row_count = count, .selected_count = count, .all_selected = true, .grain = (*batches)++ / GRAIN_BATCHES };
-        if (!status)
-            status = run_check(local->worker);
-        if (!status)
-            status = local_push(local, &batch);
-        if (!status)
-            status = run_deliver(local->worker->run);
-    }
-    arena_close(arena);
-    return status;
-}
-
-enum status aggregate_emit(struct local *local, struct group_list *list, uint64_t *batches)
-{
-    return emit(local, list, NULL, batches);
-}
+/* ---- the end ---- */
 
 /* Without GROUP BY (or for the empty grouping set) there is always one group. */
 static void group_of_nothing(struct aggregate_node *n, struct arena *arena, struct group_list *list)
@@ -419,7 +297,7 @@ static enum status finalize_set(struct local *local, uint16_t set, uint64_t *bat
     if (n->part_count > 1 || n->parts[0]->segment->before || (n->has_distinct && !n->parts[0]->alone))
         status = join_tables(n, set, &list);
     else if (n->parts[0]->tables[set].count)
-        return emit(local, NULL, &n->parts[0]->tables[set], batches);
+        return aggregate_emit_table(local, &n->parts[0]->tables[set], batches);
     if (!status && list.count == 0 && empty_set)
         group_of_nothing(n, local->op->again, &list);
     return status ? status : aggregate_emit(local, &list, batches);

@@ -122,7 +122,13 @@ struct sorted_rows *sorted_open(struct aggregate_local *, const struct call *);
 enum status sorted_add(struct aggregate_local *, const struct call *, struct sorted_rows *, uint16_t set, const struct vector *args, const row_pos *rows, uint16_t count) MUST_CHECK;
 enum status sorted_finish(struct aggregate_local *, uint16_t call) MUST_CHECK;
 
-/* aggregate_finish.c: groups of several tables together, in order, and out. */
+/* aggregate_few.c: groups of at most FEW_TABLES tables (with GROUP BY, without DISTINCT) into one list, in order. */
+#define FEW_TABLES 4
+enum status aggregate_few(struct aggregate_node *, struct group_table **tables, uint32_t table_count, struct group_list *out) MUST_CHECK;
+
+/* aggregate_finish.c: groups of several tables together, in order. */
+/* Group `from` joins `into`: exact states are combined, runs of ordered ones put on its list, in any order. */
+enum status aggregate_group_join(struct aggregate_node *, struct arena *, struct group *into, const struct group *from) MUST_CHECK;
 void        group_list_open(struct group_list *, struct aggregate_node *, struct arena *);
 /* The tables of a grouping set, of all parts, in the order of their segments. */
 struct group_table **aggregate_tables(struct aggregate_node *, uint16_t set, struct aggregate_local *const *parts, uint32_t part_count, struct arena *, uint32_t *count);
@@ -135,11 +141,14 @@ void        aggregate_sort_groups(struct group_list *);
 /* Lists without common groups, each sorted: one, by place. */
 void        aggregate_merge(const struct group_list *lists, uint32_t count, struct arena *, struct group_list *out);
 void        aggregate_groups_of(struct aggregate_node *, struct group_table *, uint32_t from, uint32_t count, struct group *out);
+enum status aggregate_finalize(struct local *, uint64_t *batches) MUST_CHECK;
+
+/* aggregate_emit.c: groups into rows, and on. */
 /* Keys, and results, of groups into columns that have room for nulls. */
 void        aggregate_keys(const struct aggregate_node *, const struct group *, uint16_t count, struct vector *columns);
 enum status aggregate_results(struct aggregate_node *, struct group *, uint16_t count, struct vector *columns, struct arena *) MUST_CHECK;
 enum status aggregate_emit(struct local *, struct group_list *, uint64_t *batches) MUST_CHECK;
-enum status aggregate_finalize(struct local *, uint64_t *batches) MUST_CHECK;
+enum status aggregate_emit_table(struct local *, struct group_table *, uint64_t *batches) MUST_CHECK;
 
 /* aggregate_deal.c */
 enum status aggregate_deal(struct local *, uint16_t workers, uint64_t *batches) MUST_CHECK;

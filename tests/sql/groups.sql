@@ -28,4 +28,5 @@ SELECT k, sum(y), avg(y) FROM (VALUES (1, 'Infinity'::float8), (1, 1), (2, 'Infi
 -- a key that was cast to a type of the same bytes, where the other type is wanted of it
 SELECT CAST(CAST(upper(s) AS varchar) AS text), upper(s)::varchar || '!', count(*) FROM g GROUP BY upper(s)::varchar ORDER BY 1;
 SELECT coalesce(s, 'none')::varchar || '!', count(*) FROM g GROUP BY coalesce(s, 'none')::varchar ORDER BY 1;
+SELECT nullif(s, '')::varchar || '!', greatest(s, 'b')::varchar || '!', count(*) FROM g GROUP BY nullif(s, '')::varchar, greatest(s, 'b')::varchar ORDER BY 1, 2;
 DROP TABLE g;

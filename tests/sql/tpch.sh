@@ -1,6 +1,6 @@
 #!/bin/bash
 # tests/sql/tpch.sh - the 22 queries of TPC-H on data at scale 0.01, against the answers that lie beside them; then at 1, 2, 3, 4, 8 and 16
-# workers, with rows collected first and in 64 kB of memory. TPCH_DIR holds queries/, answers-sf0.01/, sf0.01/ and schema.sql; where it
+# workers, with rows collected first, in 64 kB of memory, by merge joins. TPCH_DIR holds queries/, answers-sf0.01/, sf0.01/ and schema.sql; where it
 # is missing, this part is skipped.
 #
 #     TPCH_DIR (../shared/tpch)
@@ -80,6 +80,8 @@ if [ -z "$REFERENCE" ]; then
     compare "the same rows in 64 kB" rows "$scratch/one" "$scratch/small"
     run large "$gate; SET max_parallel_workers_per_gather = 2; SET work_mem = '1GB'"
     compare "the same rows in 1 GB" rows "$scratch/one" "$scratch/large"
+    run merged "$gate; SET max_parallel_workers_per_gather = 2; SET enable_hashjoin = off; SET enable_nestloop = off; SET work_mem = '256kB'"
+    compare "the same rows by merge joins" rows "$scratch/one" "$scratch/merged"
     same "tpch: nothing is left in pgsql_tmp" 0 "$(find "$server_data" -path '*pgsql_tmp*' -type f | wc -l)"
 fi
 server_stop

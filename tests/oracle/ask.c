@@ -282,7 +282,7 @@ void must_both(const char *sql, const char *lite_sql)
 static void set(enum asked who, const char *more)
 {
     struct text sql = {0};
-    text_add(&sql, "SET client_min_messages = error; SET statement_timeout = %d; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; %s", 1000 * ask_patience_s, more);
+    text_add(&sql, "SET client_min_messages = error; SET statement_timeout = %d; SET min_parallel_table_scan_size = 0; SET min_parallel_index_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; %s", 1000 * ask_patience_s, more);
     must(who, sql.bytes);
     free(settings[who]);
     settings[who] = sql.bytes;

@@ -85,12 +85,12 @@ static void side_ordered(struct problem *b, const struct path *side, struct scal
     *total += cost_operators(p, side->rows, 1);
 }
 
-/* What sorting and merging cost at the least. */
+/* What keeping the right side and going along both costs. */
 static double merging_cost(const struct planner *p, double left_rows, double right_rows, double right_width, double keys)
 {
-    double bytes = right_rows * (right_width + 24), cost = cost_rows(p, right_rows, COST_KEPT * (1 + right_width / 200));
+    double bytes = right_rows * (right_width + 24), cost = cost_rows(p, right_rows, COST_BUILT * (1 + right_width / 200));
     if (bytes > (double)p->settings->work_mem_bytes) cost += 2 * ceil(bytes / 8192) * p->settings->seq_page_cost;
-    return cost + cost_rows(p, left_rows, COST_PROBED) + COST_COMPARE * p->settings->cpu_operator_cost * (left_rows + right_rows) * keys;
+    return cost + cost_rows(p, left_rows, COST_PROBED) + p->settings->cpu_operator_cost * (left_rows + right_rows) * keys;     /* rows are compared one by one */
 }
 
 bool merge_cost(struct problem *b, struct judged *const *on, uint32_t on_count, double made, double give_up, struct path *path)

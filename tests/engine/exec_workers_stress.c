@@ -93,6 +93,11 @@ static const char *const queries[] = {
     "select s, sum(f) from t group by s",
     "select id, 100 / (id - 9000) from t where id > 10",
     "select string_agg(s, ',') from t where id % 500 = 0",
+    "select id, (select w.f from t w where w.id = t.k * 3) from t where v % 11 = 1",
+    "select count(*), sum(f) from t where f > (select avg(f) from t where v % 2 = 0)",
+    "select sum(t.f), count(*) from t cross join lateral (select w.v from t w where w.id = t.id + 1 limit 1) n where n.v > t.v",
+    "select id, count(*), sum(v) from t group by id",
+    "select count(distinct v), count(distinct id), sum(f) from t",
     "select sum(f), count(*), sum(v) from t where id >= 5 -- by index",
     "select id, v from t where id > 3 and v % 9 = 2 order by id desc -- by index",
 };

@@ -1,11 +1,11 @@
 /* engine/exec/stream.c - operators that hand on what they make of each batch: filter, project, limit, distinct on. */
 #include "base/plant.h"
-#include "engine/exec/operator.h"
+#include "engine/exec/inner_run.h"
 
 /* ---- filter ---- */
 
 /* A condition that reads nothing of the rows is judged once, before the input is run: if it isn't true, the input never is. */
-struct filter_node { struct exec_node op; struct program *program; struct evaluation *once; bool is_once; };
+struct filter_node { struct exec_node op; struct program *program; struct evaluation *once; bool is_once, has_answers; };
 struct filter_local { struct local local; struct evaluation *evaluation; };
 
 static enum status filter_open(struct exec_node *op)
@@ -16,7 +16,8 @@ static enum status filter_open(struct exec_node *op)
         return node_filter(op, 0, op->plan->filter, &n->program);
     struct scalar *filter = op->plan->filter;
     enum status status = node_program(op, 0, &filter, 1, &n->program);
-    op->serial = false;                  /* subqueries in it are the leader's */
+    n->has_answers = op->inner && !op->serial;
+    op->serial = op->inner = false;      /* subqueries in it are the leader's */
     return status;
 }
 
@@ -27,7 +28,9 @@ static enum status filter_prepare(struct exec_node *op)
     enum status status = STATUS_OK;
     if (!n->is_once)
         return STATUS_OK;
-    if (!n->once)
+    if (!n->once && n->has_answers)
+        status = inner_answers(op);      /* by workers, where it may */
+    if (!status && !n->once)
         status = evaluation_open(n->program, op->run, op->run->arena, &n->once);
     if (!status)
         status = evaluation_scalar(n->once, &value);

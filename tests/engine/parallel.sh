@@ -142,6 +142,7 @@ inner+=("SELECT count(*), sum(s.f), sum(d.k) FROM tenth s JOIN dim d ON d.k > s.
     "SELECT count(*), sum(s.f) FROM tenth s WHERE EXISTS (SELECT 1 FROM dim d WHERE d.k > s.k + 10 AND d.k < s.id)" "SELECT sum(s.f), count(*) FROM tenth s WHERE NOT EXISTS (SELECT 1 FROM dim d WHERE d.k > s.k AND d.name < s.t)"
     "SELECT s.id FROM tenth s JOIN dim d ON d.k > s.k + 480 AND 1 / (s.id - $((rows * 6 / 100))) >= 0 LIMIT 40" "SELECT s.id, d.k FROM tenth s JOIN dim d ON d.k >= s.k + 490 AND 1 / (s.id - $((rows * 6 / 100))) < 5"
     "SELECT count(*) FROM tenth s JOIN (SELECT 1 / (k - 400) AS q, k FROM dim OFFSET 0) d ON d.k > s.k WHERE s.id < 0" "SELECT count(*) FROM tenth s JOIN (SELECT 1 / (k - 400) AS q, k FROM dim OFFSET 0) d ON d.k > s.k + d.q"
+    "SELECT count(*), sum(f) FROM tenth WHERE 5 IN (SELECT m FROM small)" "SELECT id FROM tenth WHERE (SELECT count(*) FROM big) > 5 AND NOT EXISTS (SELECT 1 FROM small WHERE k < 0) AND id % 499 = 0" "SELECT sum(f) FROM tenth WHERE 3 > ALL (SELECT m FROM small)"
     "SELECT s.m, count(*), sum(s.f * d.h) FROM tenth s JOIN (SELECT m, max(f) AS h FROM big GROUP BY m) d ON d.h > s.f * 1.01 AND d.m < s.m GROUP BY s.m")
 { for query in "${inner[@]}"; do printf '\\echo -- %s\n%s;\n' "$query" "$query"; done; } >"$scratch/inner.sql"
 inside() { psql -X -q -A -t -c "$settings SET max_parallel_workers_per_gather = $1; $2" -f "$scratch/inner.sql" 2>&1 | sed 's/^psql:[^ ]* //'; }
@@ -154,7 +155,7 @@ for run in 2 3 4 8 16; do
     same "parallel: ${#inner[@]} queries that run plans for rows, the same bytes with $run workers as with 1${how:+, loops only}" "$(md5sum <"$scratch/$of")" "$(inside $run "$how" | tee "$scratch/n" | md5sum)"
     cmp -s "$scratch/$of" "$scratch/n" || diff "$scratch/$of" "$scratch/n" | head -n 8 | sed 's/^/        | /'
 done
-for n in 0 3 5 6 7 9 $((first_kept + 2)) $((first_kept + 8)); do
+for n in 0 3 5 6 7 9 $((first_kept + 2)) $((first_kept + 9)) $((first_kept + 11)); do
     plan 2 "${inner[n]}" >"$scratch/plan"
     [ $n = 0 ] && psql -X -q -At -c "$settings $loops SET max_parallel_workers_per_gather = 2" -c "EXPLAIN (ANALYZE) ${inner[n]}" >"$scratch/plan"
     same "parallel: workers run plans for rows, query $n" yes "$(grep -q 'Workers Launched: [1-9]' "$scratch/plan" && echo yes)"     # 1: it was over before another was sent

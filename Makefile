@@ -59,8 +59,8 @@ $(TOOLS): $(BUILD)/%: $(BUILD)/%.o
 # Scenarios of the seeded scheduler: one program, with small grains and a small window. And the same with each bug of base/mutant.h
 # planted: the object that differs stands before the library.
 INTERLEAVE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/interleave/*.c))
-SMALL      = -DGRAIN_PAGES=1 -DGRAIN_LEAVES=1 -DWINDOW=4 -DMORSELS_EACH=1 -DPATIENCE_US=0 -DSTART_US=0 -DSCAN_SHRINK=1 -DWINDOW_BYTES=65536 -DBOX_BYTES=4096
-SMALLER    = $(patsubst %,$(BUILD)/small/engine/exec/%.o,seq_scan index_scan scan_share gather)
+SMALL      = -DGRAIN_PAGES=1 -DGRAIN_LEAVES=1 -DWINDOW=4 -DMORSELS_EACH=1 -DPATIENCE_US=0 -DSTART_US=0 -DSCAN_SHRINK=1 -DWINDOW_BYTES=65536 -DBOX_BYTES=4096 -DSPILL_LEAST=65536
+SMALLER    = $(patsubst %,$(BUILD)/small/engine/exec/%.o,seq_scan index_scan scan_share gather aggregate_group aggregate_spill aggregate_distinct hash_join_spill)
 MUTANTS   := $(shell sed -n 's/^ *X.\([A-Z_]*\), *"\([^"]*\)\.c".*/\1:\2/p' base/mutant.h)
 $(BUILD)/small/%.o: %.c
 	@mkdir -p $(@D)

@@ -71,7 +71,8 @@ static enum status take_partitions(void *context, uint16_t number, struct worker
     enum status status = STATUS_OK;
     for (uint32_t p = number; p < SPILL_PARTITIONS && !status; p += d->workers) {
         struct aggregate_local *l;
-        status = aggregate_partition_run(n, worker, NULL, n->dealt, n->dealt_count, p, arena_open(worker->arena, "partition"), &l);
+        const struct aside aside = { .sets = n->dealt, .count = n->dealt_count };      /* all in memory: what is made of it is, too */
+        status = aggregate_partition_run(n, worker, &aside, p, SPILL_LAST_LEVEL + 1, arena_open(worker->arena, "partition"), &l);
         if (!status) {
             struct group_table *t = &l->tables[0];       /* stays, its keys too; numbers rise with the first rows */
             d->lists[p] = (struct group_list){ .groups = arena_alloc(worker->arena, (t->count + 1) * sizeof(struct group)), .count = t->count };
@@ -93,7 +94,8 @@ enum status aggregate_deal(struct local *local, uint16_t workers, uint64_t *batc
     for (uint32_t s = 0; s < n->dealt_count; s++)
         on_disk |= spill_set_on_disk(n->dealt[s]);
     if (!status && on_disk) {            /* one partition at a time in memory, results through files */
-        status = aggregate_partitions_emit(local, 0, NULL, n->dealt, n->dealt_count, batches);
+        const struct aside aside = { .sets = n->dealt, .count = n->dealt_count };
+        status = aggregate_partitions_emit(local, &aside, batches);
     } else if (!status) {
         struct dealing d = { .node = n, .workers = workers < SPILL_PARTITIONS ? workers : SPILL_PARTITIONS, .lists = arena_array(arena, struct group_list, SPILL_PARTITIONS) };
         struct group_list all;

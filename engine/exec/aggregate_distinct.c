@@ -10,10 +10,11 @@
  * then are combined. Exact aggregates don't care in which order values come, so none of this shows.
  *
  * A set that outgrew its share of work_mem takes nothing new: rows that are not in it are written out by partitions of the
- * arguments' hash, and each partition is told apart by itself at the end. */
+ * arguments' hash, and each partition is told apart by itself at the end; one that is too big for memory is dealt out further. */
 #include "base/plant.h"
 #include "engine/exec/aggregate_private.h"
 
+#define LEAST_ROWS 1024                  /* of a partition, that have room in any case: each level gets on */
 #define FIXED_COLUMNS 2                  /* grouping set, group */
 #define BITS_FREE  (1ULL << 23)          /* so many bits are never too many */
 #define BITS_SPARE 64                    /* … more are when a value has more than this */
@@ -256,27 +257,91 @@ static enum status apply(const struct call *c, uint8_t *base, uint32_t stride, u
     return c->aggregate->update(&call);
 }
 
-/* A partition of what was set aside, each of its rows once. */
-static enum status spilled_each(struct distinct_set *s, uint32_t partition, struct row_table *t, struct arena *arena,
-                                enum status (*take)(void *context, struct batch *, const row_pos *fresh, uint16_t count), void *context, struct batch *(*map)(void *, struct batch *))
+/* Rows of one partition are told apart: each goes on once. When they are too many for memory, those that are new then are dealt out on the
+ * next level, and told apart later, partition by partition. */
+struct telling {
+    const struct distinct_set *set;      /* what a row is */
+    struct run *run;
+    struct row_table table; struct arena *arena;
+    uint64_t limit_bytes;
+    uint8_t level;
+    struct spill_set *further;           /* NULL: all had room */
+    enum status (*take)(void *context, struct batch *, const row_pos *fresh, uint16_t count);
+    void *context;
+};
+
+static void telling_open(struct telling *t, struct arena *parent)
+{
+    t->arena = arena_open(parent, "distinct partition");
+    t->further = NULL;
+    row_table_open(&t->table, t->arena, t->set->types + t->set->first, (uint16_t)(t->set->column_count - t->set->first));
+}
+
+static enum status telling_further(struct telling *t, struct batch *batch, const row_pos *rows, uint16_t count, const struct batch *keys)
+{
+    const struct distinct_set *s = t->set;
+    uint32_t entries[BATCH_MAX];
+    uint64_t hashes[BATCH_MAX];
+    row_pos missing[BATCH_MAX];
+    uint16_t n = 0;
+    if (!t->further) {
+        t->further = arena_new(t->arena, struct spill_set);
+        spill_set_open(t->further, t->run, t->arena, s->types, s->column_count);
+        t->further->level = (uint8_t)(t->level + 1);
+    }
+    row_table_find(&t->table, keys, rows, count, NULL, entries);
+    for (uint16_t k = 0; k < count; k++)
+        if (entries[k] == ROW_TABLE_NONE)
+            missing[n++] = rows ? rows[k] : k;
+    hash_columns(s->types + FIXED_COLUMNS, batch->columns + FIXED_COLUMNS, (uint16_t)(s->column_count - FIXED_COLUMNS), missing, n, hashes);
+    return n ? spill_set_add(t->further, batch, missing, n, hashes) : STATUS_OK;
+}
+
+static enum status telling_rows(struct telling *t, struct batch *batch, const row_pos *rows, uint16_t count)
+{
+    row_pos fresh[BATCH_MAX];
+    struct batch keys = *batch;
+    keys.columns += t->set->first;
+    keys.column_count = (uint16_t)(keys.column_count - t->set->first);
+    if (t->further || (t->level < SPILL_LAST_LEVEL && row_table_count(&t->table) >= LEAST_ROWS && row_table_bytes(&t->table) > t->limit_bytes))
+        return telling_further(t, batch, rows, count, &keys);
+    return t->take(t->context, batch, fresh, rows_add(&t->table, &keys, rows, count, fresh));
+}
+
+/* A partition of what was set aside. */
+static enum status telling_spilled(struct telling *t, struct spill_set *set, uint32_t partition, struct batch *(*map)(void *, struct batch *))
 {
     struct spill_set_reader reader;
     struct batch batch;
     bool end = false;
     enum status status = STATUS_OK;
-    if (!s->spilled.run)
+    if (!set->run)
         return STATUS_OK;
-    spill_set_read_from_start(&s->spilled, partition, arena_open(arena, "partition"), &reader);
+    spill_set_read_from_start(set, partition, arena_open(t->arena, "partition"), &reader);
     while (!status) {
-        row_pos fresh[BATCH_MAX];
         status = spill_set_read(&reader, &batch, &end);
         if (status || end)
             break;
-        struct batch *mapped = map ? map(context, &batch) : &batch, keys = *mapped;
-        keys.columns += s->first;
-        keys.column_count = (uint16_t)(keys.column_count - s->first);
-        status = take(context, mapped, fresh, rows_add(t, &keys, NULL, mapped->row_count, fresh));
+        status = telling_rows(t, map ? map(t->context, &batch) : &batch, NULL, batch.row_count);
     }
+    return status;
+}
+
+/* All rows have come: the partitions of those that had no room. */
+static enum status telling_close(struct telling *t, enum status status)
+{
+    if (!status && t->further)
+        status = spill_set_flush(t->further);
+    for (uint32_t p = 0; p < SPILL_PARTITIONS && t->further && !status; p++) {
+        struct telling part = *t;
+        part.level++;
+        telling_open(&part, t->arena);
+        status = telling_spilled(&part, t->further, p, NULL);
+        status = telling_close(&part, status);
+    }
+    if (t->further)
+        spill_set_close(t->further);
+    arena_close(t->arena);
     return status;
 }
 
@@ -300,11 +365,9 @@ enum status distinct_finish(struct aggregate_local *l, uint16_t number)
     if (!s->spilled.run)
         return STATUS_OK;
     for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
-        struct arena *arena = arena_open(NULL, "distinct partition");
-        struct row_table t;
-        row_table_open(&t, arena, s->types + s->first, (uint16_t)(s->column_count - s->first));
-        status = spilled_each(s, p, &t, arena, alone_take, &a, NULL);
-        arena_close(arena);
+        struct telling t = { .set = s, .run = l->local.worker->run, .limit_bytes = spill_limit(s->limit_bytes), .take = alone_take, .context = &a };
+        telling_open(&t, NULL);
+        status = telling_close(&t, telling_spilled(&t, &s->spilled, p, NULL));
     }
     if (n->op.counters)
         for (uint32_t p = 0; p < SPILL_PARTITIONS; p++)
@@ -350,14 +413,14 @@ static enum status unite_take(void *context, struct batch *batch, const row_pos 
 }
 
 /* A worker's table of rows: those of the partition. */
-static enum status unite_rows(struct uniter *w, struct distinct_set *s, uint32_t partition, struct row_table *t)
+static enum status unite_rows(struct uniter *w, struct distinct_set *s, uint32_t partition, struct telling *t)
 {
     struct vector columns[s->column_count];
     uint32_t zero = 0;
     enum status status = STATUS_OK;
     for (uint32_t c = 0; c < s->rows.keys.chunk_count && !status; c++) {
         struct batch kept;
-        row_pos rows[ROWS_CHUNK], fresh[ROWS_CHUNK];
+        row_pos rows[ROWS_CHUNK];
         uint64_t hashes[ROWS_CHUNK];
         uint16_t n = 0;
         rows_chunk(&s->rows.keys, c, &kept);
@@ -367,12 +430,9 @@ static enum status unite_rows(struct uniter *w, struct distinct_set *s, uint32_t
         hash_columns(s->types + FIXED_COLUMNS, columns + FIXED_COLUMNS, (uint16_t)(s->column_count - FIXED_COLUMNS), NULL, kept.row_count, hashes);
         for (uint16_t k = 0; k < kept.row_count; k++) {
             rows[n] = k;
-            n = (uint16_t)(n + (spill_partition(hashes[k]) % w->u->partitions == partition));
+            n = (uint16_t)(n + (spill_partition(hashes[k], 0) % w->u->partitions == partition));
         }
-        struct batch *mapped = unite_map(w, &batch), keys = *mapped;
-        keys.columns += s->first;
-        keys.column_count = (uint16_t)(keys.column_count - s->first);
-        status = unite_take(w, mapped, fresh, rows_add(t, &keys, rows, n, fresh));
+        status = telling_rows(t, unite_map(w, &batch), rows, n);
     }
     return status;
 }
@@ -386,19 +446,18 @@ static enum status unite_partitions(void *context, uint16_t number, struct worke
     w->columns = arena_array(worker->arena, struct vector, u->call->item->arg_count + FIXED_COLUMNS);
     u->states[number] = arena_zero(worker->arena, (size_t)u->list->count * u->stride + 16);
     for (uint32_t p = number; p < u->partitions && !status; p += u->workers) {
-        struct arena *arena = arena_open(worker->arena, "distinct partition");
-        struct row_table t;
         const struct distinct_set *first = u->node->parts[0]->call_locals[u->number].seen;
-        row_table_open(&t, arena, first->types + first->first, (uint16_t)(first->column_count - first->first));
+        struct telling t = { .set = first, .run = worker->run, .limit_bytes = spill_limit(first->limit_bytes), .take = unite_take, .context = w };
+        telling_open(&t, worker->arena);
         for (w->part = 0; w->part < u->node->part_count && !status; w->part++) {
             struct distinct_set *s = u->node->parts[w->part]->call_locals[u->number].seen;
             status = unite_rows(w, s, p, &t);
             if (!status)
-                status = spilled_each(s, p, &t, arena, unite_take, w, unite_map);
+                status = telling_spilled(&t, &s->spilled, p, unite_map);
             if (!status)
                 status = run_check(worker);
         }
-        arena_close(arena);
+        status = telling_close(&t, status);
     }
     return status;
 }

@@ -89,27 +89,32 @@ enum status aggregate_join(struct aggregate_node *n, struct arena *arena, struct
     return status;
 }
 
-void aggregate_split(struct aggregate_node *n, struct group_table *t, struct arena *arena, struct split *out)
+void aggregate_split(struct aggregate_node *n, struct group_table *t, const uint32_t *numbers, uint32_t count, uint8_t level, struct arena *arena, struct split *out)
 {
-    uint8_t *partitions = arena_alloc(arena, t->count + 1);
+    uint8_t *partitions = arena_alloc(arena, count + 1);
     uint32_t next[SPILL_PARTITIONS];
-    *out = (struct split){ .numbers = arena_alloc(arena, (t->count + 1) * sizeof(uint32_t)) };
-    for (uint32_t from = 0; from < t->count; from += ROWS_CHUNK) {
+    *out = (struct split){ .numbers = arena_alloc(arena, (count + 1) * sizeof(uint32_t)) };
+    for (uint32_t from = 0; from < count;) {
         struct batch keys;
         uint64_t hashes[ROWS_CHUNK];
-        rows_chunk(&t->rows.keys, from / ROWS_CHUNK, &keys);
-        hash_columns(n->key_types, keys.columns, keys.column_count, NULL, keys.row_count, hashes);
-        for (uint16_t k = 0; k < keys.row_count; k++) {
-            partitions[from + k] = (uint8_t)spill_partition(hashes[k]);
-            out->starts[partitions[from + k] + 1]++;
+        row_pos rows[ROWS_CHUNK];
+        uint32_t chunk = (numbers ? numbers[from] : from) / ROWS_CHUNK, first = from;
+        uint16_t some = 0;
+        for (; from < count && (numbers ? numbers[from] : from) / ROWS_CHUNK == chunk; from++)
+            rows[some++] = rows_at(numbers ? numbers[from] : from);
+        rows_chunk(&t->rows.keys, chunk, &keys);
+        hash_columns(n->key_types, keys.columns, keys.column_count, rows, some, hashes);
+        for (uint16_t k = 0; k < some; k++) {
+            partitions[first + k] = (uint8_t)spill_partition(hashes[k], level);
+            out->starts[partitions[first + k] + 1]++;
         }
     }
     for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
         next[p] = out->starts[p];
         out->starts[p + 1] += out->starts[p];
     }
-    for (uint32_t g = 0; g < t->count; g++)
-        out->numbers[next[partitions[g]]++] = g;
+    for (uint32_t g = 0; g < count; g++)
+        out->numbers[next[partitions[g]]++] = numbers ? numbers[g] : g;
 }
 
 struct ranked { uint64_t index; uint32_t order; struct group_table *table; };
@@ -147,7 +152,7 @@ static enum status split_tables(void *context, uint16_t number, struct worker *w
 {
     struct joining *j = context;
     for (uint32_t t = number; t < j->table_count; t += j->workers)
-        aggregate_split(j->node, j->tables[t], worker->arena, &j->splits[t]);
+        aggregate_split(j->node, j->tables[t], NULL, j->tables[t]->count, 0, worker->arena, &j->splits[t]);
     return run_check(worker);
 }
 

@@ -40,7 +40,7 @@ enum status aggregate_local_open(struct aggregate_local *l, struct arena *arena)
     l->outputs = arena_array(arena, struct vector, n->output_count + 1u);
     l->keys = arena_array(arena, struct vector, plan->group_count + 1u);
     l->groups = arena_alloc(arena, BATCH_MAX * sizeof *l->groups);
-    l->limit_bytes = (uint64_t)run->work_mem;
+    l->limit_bytes = l->one_set ? spill_limit((uint64_t)run->work_mem) : (uint64_t)run->work_mem;
     l->grain = UINT64_MAX;
     segment_begin(l, 0);
     enum status status = evaluation_open(n->program, run, arena, &l->evaluation);
@@ -302,7 +302,7 @@ static enum status take_set(struct aggregate_local *l, uint16_t set, const struc
     for (uint16_t a = 0; a < n->call_count && !status && count; a++)
         if (!n->calls[a].shared)
             status = call_update(l, a, set, batch, rows, count);
-    if (!status && plan->group_count && !t->spilling && !l->never_spill && row_table_bytes(&t->rows) + l->state_bytes > l->limit_bytes && (l->alone || !n->has_distinct))
+    if (!status && plan->group_count && !t->spilling && !l->never_spill && t->count >= l->least_groups && row_table_bytes(&t->rows) + l->state_bytes > l->limit_bytes && (l->alone || !n->has_distinct))
         aggregate_spill_begin(l, set);
     return status;
 }
@@ -323,7 +323,7 @@ enum status aggregate_batch(struct aggregate_local *l, const struct batch *batch
     if (!status && !evaluated)
         status = evaluation_run(l->evaluation, batch, l->outputs, &at);
     const row_pos *rows = batch->all_selected ? NULL : batch->selection;
-    for (uint16_t s = 0; s < n->set_count && !status; s++)
+    for (uint16_t s = l->only; s < (l->one_set ? l->only + 1 : n->set_count) && !status; s++)
         status = take_set(l, s, batch, rows, batch->selected_count, places);
     l->sequence += batch->row_count;
     return status;

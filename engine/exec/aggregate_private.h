@@ -93,7 +93,12 @@ struct aggregate_local {
     uint64_t grain, sequence;            /* of the next row */
     uint64_t state_bytes, limit_bytes;
     bool alone;                          /* no other worker meets its groups: DISTINCT can be decided at once */
-    bool never_spill;
+    /* aggregate_spill.c: rows that were set aside are aggregated */
+    bool never_spill, one_set;           /* one_set: of the grouping sets only `only` */
+    uint16_t only;
+    uint32_t least_groups;               /* so many it takes in any case: each level gets on */
+    uint8_t level;                       /* of what is set aside now */
+    struct spill_set **further; uint32_t further_count, source;    /* by where rows came from; source: those at hand */
 };
 
 /* aggregate_group.c: rows into groups. */
@@ -132,9 +137,10 @@ enum status aggregate_group_join(struct aggregate_node *, struct arena *, struct
 void        group_list_open(struct group_list *, struct aggregate_node *, struct arena *);
 /* The tables of a grouping set, of all parts, in the order of their segments. */
 struct group_table **aggregate_tables(struct aggregate_node *, uint16_t set, struct aggregate_local *const *parts, uint32_t part_count, struct arena *, uint32_t *count);
-/* A table's group numbers, dealt out by the hash of their keys: those of partition p rise from numbers[starts[p]] on. */
+/* Group numbers of a table (those `count` of them; numbers NULL: all), dealt out by the hash of their keys on that level: those of partition p rise from
+ * numbers[starts[p]] on. */
 struct split { uint32_t *numbers, starts[SPILL_PARTITIONS + 1]; };
-void        aggregate_split(struct aggregate_node *, struct group_table *, struct arena *, struct split *out);
+void        aggregate_split(struct aggregate_node *, struct group_table *, const uint32_t *numbers, uint32_t count, uint8_t level, struct arena *, struct split *out);
 /* Groups of the table (those `count` of them; numbers NULL: all) join the list. map: see distinct_unite; may be NULL. */
 enum status aggregate_join(struct aggregate_node *, struct arena *, struct group_list *, struct group_table *, const uint32_t *numbers, uint32_t count, uint32_t *map) MUST_CHECK;
 void        aggregate_sort_groups(struct group_list *);
@@ -155,11 +161,12 @@ enum status aggregate_deal(struct local *, uint16_t workers, uint64_t *batches) 
 
 /* aggregate_spill.c */
 /* Aggregates one partition of rows that were set aside (in `count` sets) into a table of its own. owners: to whom each set's rows came, when
- * rows of the same group may also lie in another's table; NULL: they don't. */
-enum status aggregate_partition_run(struct aggregate_node *, struct worker *, struct worker *const *owners, struct spill_set *const *sets, uint32_t count, uint32_t partition,
-                                    struct arena *, struct aggregate_local **out) MUST_CHECK;
+ * rows of the same group may also lie in another's table; NULL: they don't. What outgrows work_mem is set aside again, on that level
+ * (out->further; NULL: nothing was); past the last level nothing is. */
+struct aside { uint16_t set; struct worker *const *owners; struct spill_set *const *sets; uint32_t count; };
+enum status aggregate_partition_run(struct aggregate_node *, struct worker *, const struct aside *, uint32_t partition, uint8_t level, struct arena *, struct aggregate_local **out) MUST_CHECK;
 /* All partitions one after another, through files: what the sets and (parts) the workers' tables hold. */
-enum status aggregate_partitions_emit(struct local *, uint16_t set, struct worker *const *owners, struct spill_set *const *sets, uint32_t count, uint64_t *batches) MUST_CHECK;
+enum status aggregate_partitions_emit(struct local *, const struct aside *, uint64_t *batches) MUST_CHECK;
 void        aggregate_spill_begin(struct aggregate_local *, uint16_t set);
 enum status aggregate_spill_rows(struct aggregate_local *, uint16_t set, const struct batch *, const row_pos *rows, uint16_t count, const uint64_t *hashes, const uint32_t *entries,
                                  const uint64_t *places) MUST_CHECK;

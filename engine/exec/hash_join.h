@@ -93,7 +93,7 @@ struct probe_local {
     struct spill_file *results;          /* where output goes instead of up, with its probe row's place */
     struct rows waiting; struct arena *waiting_arena;
     struct vector *tagged;
-    struct spill_file **unmatched;       /* by partition: build rows that come out by themselves */
+    struct spill_file *unmatched;        /* the same for build rows that come out by themselves */
 };
 
 /* A join whose build rows come out at the end of the probe, by themselves: those without a match, or (RIGHT_SEMI) with one. */

@@ -3,7 +3,10 @@
  * Build rows go to one of SPILL_PARTITIONS files by the hash of their key, then the probe rows too, each with its place in the row
  * order. At the end partition after partition is joined in memory; what comes out carries the place of its probe row (or of
  * its build row, when nobody matched that), goes to a file a partition, and the files are merged by these places. All matches of a
- * probe row are in one partition, in build order. So the rows come in the very order that a join in memory gives. */
+ * probe row are in one partition, in build order. So the rows come in the very order that a join in memory gives.
+ *
+ * A partition whose build rows are still too many for work_mem is dealt out by the hash's next bits, build and probe rows, and so on; unless
+ * they all come into one of those, having one key: then memory must do. */
 #include "engine/exec/hash_join.h"
 
 enum status join_spill_types(struct join_node *n)
@@ -154,51 +157,69 @@ static struct stream *stream_least(struct stream *streams, uint32_t count)
     return least;
 }
 
-/* The build rows of a partition, from all workers' files in row order, in one store. */
-static enum status load_partition(struct join_node *n, struct build_local **files, uint32_t file_count, uint32_t partition, struct arena *arena, struct build_local *store)
+/* A partition on its way: build rows from all workers' files (or, dealt out further, one), probe rows from one. */
+struct partition { struct spill_file **build; uint32_t build_count; struct spill_file *probe; uint8_t level; };
+
+static uint64_t build_bytes(const struct partition *p)
 {
-    struct stream *streams = arena_array(arena, struct stream, file_count + 1);
+    uint64_t bytes = 0;
+    for (uint32_t f = 0; f < p->build_count; f++)
+        bytes += spill_bytes(p->build[f]);
+    return bytes;
+}
+
+/* Its build rows in row order, a batch at a time (rows of one file, or one row). */
+static enum status build_each(const struct partition *p, struct arena *arena, struct worker *worker, enum status (*take)(void *, const struct batch *, const row_pos *, uint16_t), void *context)
+{
+    struct stream *streams = arena_array(arena, struct stream, p->build_count + 1);
     enum status status = STATUS_OK;
-    uint32_t count = 0;
-    for (uint32_t f = 0; f < file_count && !status; f++) {
-        struct spill_file *file = files[f]->spilled ? files[f]->spilled->files[partition] : NULL;
-        if (!file)
-            continue;
-        spill_read_from_start(file, arena_open(arena, "build file"), &streams[count].reader);
-        status = spill_read(&streams[count].reader, &streams[count].batch, &streams[count].end);
-        count++;
+    uint32_t count = p->build_count;
+    for (uint32_t f = 0; f < count && !status; f++) {
+        spill_read_from_start(p->build[f], arena_open(arena, "build file"), &streams[f].reader);
+        status = spill_read(&streams[f].reader, &streams[f].batch, &streams[f].end);
     }
-    rows_open(&store->rows, arena, n->spill_types, (uint16_t)(n->build_columns + 2));
-    while (!status) {
+    for (uint64_t n = 0; !status; n++) {
         struct stream *s = stream_least(streams, count);
+        row_pos at = s ? s->at : 0;
         if (!s)
             break;
-        if (count == 1) {                /* one file: it is in order as it is */
-            rows_append(&store->rows, &s->batch);
+        if (count == 1)                  /* it is in order as it is */
             s->at = (uint16_t)(s->batch.row_count - 1);
-        } else {
-            row_pos at = s->at;
-            rows_append_some(&store->rows, &s->batch, &at, 1);
-        }
-        status = stream_step(s);
+        status = take(context, &s->batch, count == 1 ? NULL : &at, count == 1 ? s->batch.row_count : 1);
+        if (!status)
+            status = stream_step(s);
+        if (!status && n % 1024 == 0)
+            status = run_check(worker);
     }
-    if (status)
-        return status;
+    return status;
+}
+
+static enum status load_take(void *context, const struct batch *batch, const row_pos *rows, uint16_t count)
+{
+    rows_append_some(context, batch, rows, count);
+    return STATUS_OK;
+}
+
+static enum status load_partition(struct join_node *n, const struct partition *p, struct worker *worker, struct arena *arena, struct build_local *store)
+{
+    rows_open(&store->rows, arena, n->spill_types, (uint16_t)(n->build_columns + 2));
+    enum status status = build_each(p, arena, worker, load_take, &store->rows);
     store->low = INT64_MAX;
     store->high = INT64_MIN;
     store->segments = arena_new(arena, struct segment);
     store->segments[0].count = store->rows.count;
     store->segment_count = 1;
-    return STATUS_OK;
+    return status;
 }
 
-static enum status join_partition(struct probe_local *l, struct build_local **files, uint32_t file_count, uint32_t partition)
+/* Joined in memory, into l->results and l->unmatched_results. */
+static enum status join_loaded(struct probe_local *l, const struct partition *p)
 {
     struct join_node *n = (struct join_node *)l->local.op;
     struct arena *again = n->op.again, *arena = arena_open(again, "partition");
     struct build_local store = {0}, *stores[1] = { &store };
     n->op.again = arena;                 /* the table is this partition's */
-    enum status status = load_partition(n, files, file_count, partition, arena, &store);
+    enum status status = load_partition(n, p, l->local.worker, arena, &store);
     n->stores = stores;
     n->store_count = 1;
     if (!status)
@@ -207,10 +228,9 @@ static enum status join_partition(struct probe_local *l, struct build_local **fi
     bool marks = join_marks(n->op.plan->join);
     if (!status && marks)
         n->matched = arena_zero(arena, (size_t)n->rows.chunk_count * ROWS_CHUNK + 1);
-    struct spill_file *file = l->spilled ? l->spilled->files[partition] : NULL;
-    if (!status && file) {
+    if (!status && p->probe) {
         struct spill_reader reader;
-        spill_read_from_start(file, arena_open(arena, "probe file"), &reader);
+        spill_read_from_start(p->probe, arena_open(arena, "probe file"), &reader);
         for (bool end = false; !status && !end;) {
             struct batch batch;
             status = spill_read(&reader, &batch, &end);
@@ -220,19 +240,17 @@ static enum status join_partition(struct probe_local *l, struct build_local **fi
                 status = run_check(l->local.worker);
         }
     }
+    if (!status)
+        status = results_write(l);
     if (!status && marks) {
         /* build rows by themselves come after all others, in build order: their grains are behind every probe row's */
-        status = results_write(l);
         struct spill_file *matched = l->results;
-        l->results = l->unmatched[partition];
-        if (!status)
-            status = join_unmatched(&l->local);
+        l->results = l->unmatched;
+        status = join_unmatched(&l->local);
         if (!status)
             status = results_write(l);
         l->results = matched;
     }
-    if (!status)
-        status = results_write(l);
     n->op.again = again;
     n->matched = NULL;
     n->rows = (struct join_rows){0};
@@ -240,7 +258,128 @@ static enum status join_partition(struct probe_local *l, struct build_local **fi
     return status;
 }
 
-static enum status merge_results(struct probe_local *l, struct spill_file **files, bool unmatched)
+/* ---- dealt out further ---- */
+
+struct dealing { struct join_node *n; struct spill_set *set; };
+
+static enum status deal_build(void *context, const struct batch *batch, const row_pos *rows, uint16_t count)
+{
+    struct dealing *d = context;
+    uint64_t hashes[BATCH_MAX];
+    const uint64_t *words = batch->columns[d->n->word_column].values;
+    for (uint16_t k = 0; k < count; k++)
+        hashes[k] = join_hash(d->n, words[rows ? rows[k] : k]);
+    return spill_set_add(d->set, batch, rows, count, hashes);
+}
+
+static enum status deal_probe(struct probe_local *l, struct spill_file *file, struct spill_set *set, struct arena *arena)
+{
+    struct join_node *n = (struct join_node *)l->local.op;
+    struct spill_reader reader;
+    enum status status = STATUS_OK;
+    spill_read_from_start(file, arena_open(arena, "probe file"), &reader);
+    for (bool end = false; !status;) {
+        struct batch batch;
+        uint16_t at;
+        status = spill_read(&reader, &batch, &end);
+        if (status || end)
+            break;
+        status = evaluation_run(l->keys, &batch, l->key_vectors, &at);
+        if (status)
+            break;
+        join_words(n, l->key_vectors, NULL, batch.row_count, l->words);
+        for (uint16_t k = 0; k < batch.row_count; k++)
+            l->words[k] = join_hash(n, l->words[k]);
+        status = spill_set_add(set, &batch, NULL, batch.row_count, l->words);
+        if (!status)
+            status = run_check(l->local.worker);
+    }
+    return status;
+}
+
+static enum status result_open(struct join_node *n, struct spill_file **out)
+{
+    return spill_open(n->op.run, n->result_types, (uint16_t)(n->output_count + 2), out);
+}
+
+static enum status merge_results(struct probe_local *, struct spill_file **files, bool unmatched, struct spill_file *out);
+static enum status join_partition(struct probe_local *, const struct partition *);
+
+/* Its rows by the hash's next bits: each of these partitions is joined by itself, and their results are merged. *one: all build rows came into one
+ * of them, so that they have one key, if hashes are any good: it isn't worth going on. */
+static enum status join_further(struct probe_local *l, const struct partition *p, bool *one)
+{
+    struct join_node *n = (struct join_node *)l->local.op;
+    struct arena *arena = arena_open(n->op.again, "partitions");
+    struct spill_set build, probe;
+    struct spill_file *results[SPILL_PARTITIONS] = { NULL }, *unmatched[SPILL_PARTITIONS] = { NULL }, *into = l->results, *into_unmatched = l->unmatched;
+    struct dealing d = { n, &build };
+    bool marks = join_marks(n->op.plan->join);
+    spill_set_open(&build, n->op.run, arena, n->spill_types, (uint16_t)(n->build_columns + 2));
+    spill_set_open(&probe, n->op.run, arena, n->probe_types, (uint16_t)(n->left_count + 2));
+    build.level = probe.level = (uint8_t)(p->level + 1);
+    enum status status = build_each(p, arena, l->local.worker, deal_build, &d);
+    if (!status)
+        status = spill_set_flush(&build);
+    uint32_t filled = 0;
+    for (uint32_t k = 0; k < SPILL_PARTITIONS; k++)
+        filled += build.files[k] != NULL;
+    *one = filled <= 1;
+    if (!status && !*one && p->probe)
+        status = deal_probe(l, p->probe, &probe, arena);
+    if (!status && !*one)
+        status = spill_set_flush(&probe);
+    for (uint32_t k = 0; k < SPILL_PARTITIONS && !status && !*one; k++) {
+        const struct partition part = { &build.files[k], build.files[k] != NULL, probe.files[k], build.level };
+        status = result_open(n, &results[k]);
+        if (!status && marks)
+            status = result_open(n, &unmatched[k]);
+        l->results = results[k];
+        l->unmatched = unmatched[k];
+        if (!status)
+            status = join_partition(l, &part);
+    }
+    l->results = into;
+    l->unmatched = into_unmatched;
+    spill_set_close(&build);
+    spill_set_close(&probe);
+    if (!status && !*one)
+        status = merge_results(l, results, false, into);
+    if (!status && !*one && marks)
+        status = merge_results(l, unmatched, true, into_unmatched);
+    for (uint32_t k = 0; k < SPILL_PARTITIONS; k++) {
+        if (results[k])
+            spill_close(results[k]);
+        if (unmatched[k])
+            spill_close(unmatched[k]);
+    }
+    arena_close(arena);
+    return status;
+}
+
+static enum status join_partition(struct probe_local *l, const struct partition *p)
+{
+    bool one = true;
+    enum status status = STATUS_OK;
+    if (build_bytes(p) > spill_limit((uint64_t)l->local.worker->run->work_mem) && p->level < SPILL_LAST_LEVEL)
+        status = join_further(l, p, &one);
+    return status || !one ? status : join_loaded(l, p);
+}
+
+/* ---- out ---- */
+
+static enum status merged_batch(struct probe_local *l, struct batch *batch, uint64_t grain, struct spill_file *out)
+{
+    if (out)
+        return spill_write(out, batch);
+    batch->column_count = ((struct join_node *)l->local.op)->output_count;
+    batch->grain = grain;
+    enum status status = local_push(&l->local, batch);
+    return status ? status : run_deliver(l->local.worker->run);
+}
+
+/* Results in order: into a file, or (NULL) up. */
+static enum status merge_results(struct probe_local *l, struct spill_file **files, bool unmatched, struct spill_file *out)
 {
     struct join_node *n = (struct join_node *)l->local.op;
     struct arena *arena = arena_open(NULL, "merge"), *kept = arena_open(arena, "rows");
@@ -252,21 +391,18 @@ static enum status merge_results(struct probe_local *l, struct spill_file **file
     }
     struct rows rows;
     uint64_t grain = 0;
-    rows_open(&rows, kept, n->op.plan->types, n->output_count);
+    rows_open(&rows, kept, n->result_types, (uint16_t)(n->output_count + 2));
     while (!status) {
         struct stream *s = stream_least(streams, SPILL_PARTITIONS);
         uint64_t next = !s ? 0 : unmatched ? join_last_grain(n) : tag(s, 2);
-        if (rows.count && (!s || rows.count == BATCH_ROWS || next != grain)) {
+        if (rows.count && (!s || rows.count == BATCH_ROWS || (next != grain && !out))) {
             struct batch batch;
             rows_chunk(&rows, 0, &batch);
-            batch.grain = grain;
             status = run_check(l->local.worker);
             if (!status)
-                status = local_push(&l->local, &batch);
-            if (!status)
-                status = run_deliver(l->local.worker->run);
+                status = merged_batch(l, &batch, grain, out);
             arena_reset(kept);
-            rows_open(&rows, kept, n->op.plan->types, n->output_count);
+            rows_open(&rows, kept, n->result_types, (uint16_t)(n->output_count + 2));
         }
         if (!s || status)
             break;
@@ -291,14 +427,19 @@ enum status join_spill_finish(struct probe_local *l, bool failed)
         l->tagged = arena_array(l->local.worker->arena, struct vector, n->output_count + 2u);
     }
     rows_open(&l->waiting, l->waiting_arena, n->result_types, (uint16_t)(n->output_count + 2));
-    l->unmatched = unmatched;
+    struct spill_file *builds[file_count + 1];
     for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++) {
-        status = spill_open(n->op.run, n->result_types, (uint16_t)(n->output_count + 2), &results[p]);
+        struct partition part = { builds, 0, l->spilled ? l->spilled->files[p] : NULL, 0 };
+        for (uint32_t f = 0; f < file_count; f++)
+            if (files[f]->spilled && files[f]->spilled->files[p])
+                builds[part.build_count++] = files[f]->spilled->files[p];
+        status = result_open(n, &results[p]);
         if (!status && join_marks(n->op.plan->join))
-            status = spill_open(n->op.run, n->result_types, (uint16_t)(n->output_count + 2), &unmatched[p]);
+            status = result_open(n, &unmatched[p]);
         l->results = results[p];
+        l->unmatched = unmatched[p];
         if (!status)
-            status = join_partition(l, files, file_count, p);
+            status = join_partition(l, &part);
         if (!status && n->op.counters)
             n->op.counters->spilled_bytes += spill_bytes(results[p]);
     }
@@ -311,9 +452,9 @@ enum status join_spill_finish(struct probe_local *l, bool failed)
     }
     l->spilled = NULL;
     if (!status)
-        status = merge_results(l, results, false);
+        status = merge_results(l, results, false, NULL);
     if (!status && !failed && join_marks(n->op.plan->join))
-        status = merge_results(l, unmatched, true);
+        status = merge_results(l, unmatched, true, NULL);
     for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {
         if (results[p])
             spill_close(results[p]);

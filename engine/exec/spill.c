@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "engine/exec/spill.h"
 
-#define BUFFER_BYTES (256u << 10)
+#define BUFFER_BYTES (64u << 10)
 
 struct spill_file {
     struct spill_file *next;

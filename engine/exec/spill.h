@@ -21,10 +21,18 @@ void        spill_close(struct spill_file *);
  * 16, zeroed, and gone with the file. The disk's room for it is taken at once. One thread at a time. */
 enum status spill_map(struct spill_file *, size_t bytes, void **out) MUST_CHECK;
 void        spill_map_rest(struct spill_file *);         /* its pages leave the process; what is touched comes back */
-/* Rows dealt out by the hash of their key: a file for each partition, rows gathered into full batches on the way. */
+/* Rows dealt out by the hash of their key: a file for each partition, rows gathered into full batches on the way. A partition that is still too
+ * big for memory is dealt out again, by the hash's next bits (the next level); on the last level memory must do. It isn't worth it for less than SPILL_LEAST
+ * bytes, which the files' own buffers take. */
 #define SPILL_PARTITIONS 32
-static inline uint32_t spill_partition(uint64_t hash) { return (uint32_t)(hash >> 40) % SPILL_PARTITIONS; }
+#define SPILL_LAST_LEVEL 3
+#ifndef SPILL_LEAST
+#define SPILL_LEAST (2u << 20)
+#endif
+static inline uint64_t spill_limit(uint64_t work_mem) { return work_mem > SPILL_LEAST ? work_mem : SPILL_LEAST; }
+static inline uint32_t spill_partition(uint64_t hash, uint8_t level) { return (uint32_t)(hash >> (40 + 5 * level)) % SPILL_PARTITIONS; }
 struct spill_set {
+    uint8_t level;                       /* set after spill_set_open, if it isn't 0 */
     uint64_t keep_bytes, bytes;          /* keep_bytes: that much may stay in memory (0: nothing but what waits for a full batch) */
     struct run *run;
     const struct sql_type *types; uint16_t column_count;

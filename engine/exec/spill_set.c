@@ -80,7 +80,7 @@ static enum status deal_out(struct spill_set *set, const struct batch *batch, co
     struct dealing d;
     memset(d.count, 0, sizeof d.count);
     for (uint16_t k = 0; k < count; k++) {
-        d.part[k] = (uint8_t)spill_partition(hashes[k]);
+        d.part[k] = (uint8_t)spill_partition(hashes[k], set->level);
         d.count[d.part[k]]++;
     }
     for (uint32_t p = 0; p < SPILL_PARTITIONS; p++) {

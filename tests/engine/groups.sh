@@ -53,3 +53,15 @@ for query in "SELECT many, count(*) FROM g GROUP BY many" "SELECT few, count(DIS
 done
 server_stop
 verdict $? "groups: the server ends well"
+
+# Partitions that are themselves too big for memory are dealt out further. This server does that at once.
+SERVER=$BUILD/small/crabtree
+server_start further -c shared_buffers=256MB -c max_parallel_workers=16 -c min_parallel_table_scan_size=0 || { bad "groups: the server does not start"; tail -n 5 "$server_log"; exit 1; }
+attempt "groups: a table of more groups than partitions have room for" q -c "CREATE TABLE g AS SELECT i AS id, i % 5 AS few, (i * 7919::bigint % 45000)::int AS many, (i * 31::bigint % 10007)::float8 / 7 AS f, repeat('long ', 4) || (i * 7919::bigint % 40000) AS long FROM generate_series(1, 50000) i" -c "ANALYZE"
+answers() { psql -X -q -A -t -c "$settings SET max_parallel_workers_per_gather = $1; SET work_mem = '$2'" -c "$query" 2>&1 | md5sum; }
+for query in "SELECT long, count(*), sum(f) FROM g GROUP BY long" "SELECT few, count(DISTINCT long) FROM g GROUP BY few" "SELECT a.id, b.id, b.few FROM g a FULL JOIN g b ON a.id = b.id + 1000 AND a.long = b.long" \
+    "SELECT count(*), sum(b.f) FROM (SELECT * FROM g WHERE id < 100) a JOIN g b ON a.few = b.few"; do      # the last: few keys on the build side, nothing is won by dealing them out
+    same "groups: partitions dealt out further: $query" "$(answers 1 1GB)" "$(answers 1 64kB)"
+done
+server_stop
+verdict $? "groups: the server ends well"

@@ -48,6 +48,13 @@ say "kept for a slow client: $one kB of 5 MB, $ten kB of 52 MB"
 [ "$ten" -lt $((one + 4096)) ] && [ "$ten" -lt 8192 ]
 verdict $? "window: what a slow client leaves waiting does not grow with the table"
 
+# What an aggregate with float sums keeps: workers times groups times the depth of the tree over the grains (4 more for ten times the grains).
+aggregate_kb() { q -c "SET max_parallel_workers_per_gather = 4" -c "EXPLAIN ANALYZE SELECT id % 2 = 0, id % 3 = 0, id % 5 = 0, sum(id::float8), stddev(id::float8) FROM t$1 GROUP BY 1, 2, 3" | sed -n 's/.*Memory Usage: \([0-9]*\)kB.*/\1/p' | tail -n 1; }
+one=$(aggregate_kb 1) ten=$(aggregate_kb 10)
+say "kept by an aggregate of 8 groups with 4 workers: ${one:-no} kB of 5 MB, ${ten:-no} kB of 52 MB"
+[ "${ten:-999999}" -lt $((${one:-0} * 3)) ] && [ "${ten:-999999}" -lt 4096 ]
+verdict $? "window: what an aggregate keeps does not grow with the table"
+
 for workers in 1 8; do
     # rows that no filter let through: nearly all of them, had the workers gone on
     seen() { q -c "SET max_parallel_workers_per_gather = $workers" -c "EXPLAIN ANALYZE $1" | sed -n 's/.*Rows Removed by Filter: //p' | tail -n 1; }

@@ -20,7 +20,9 @@
 #define COST_GROUPED 0.3                 /* given to its group */
 #define COST_GROUP   1.5                 /* a group made and handed out */
 #define COST_KEPT    0.5                 /* kept for a sort, and handed out */
-#define COST_FROM_KEY 0.3                /* made of an index entry alone; one that is fetched costs 4 */
+#define COST_FROM_KEY 0.3                /* made of an index entry alone */
+#define COST_FETCHED  4.0                /* fetched for an entry, from the page of the one before */
+#define COST_APART   18.0                /* … more, when it lies anywhere: nothing of it is in the processor's caches */
 /* parts of cpu_operator_cost */
 #define COST_OPERATOR 0.1                /* computed for a row of a vector */
 #define COST_COMPARE  0.3                /* two rows compared by a sort */

@@ -317,15 +317,15 @@ static double cost_entries(struct planner *p, const struct rel *r, const struct 
     return io * page_part(p, leaves) + rows * g->cpu_index_tuple_cost;
 }
 
-/* Does the index alone give all that is needed? By its plain columns, whose keys give back the very values. loops: what the joins' conditions
- * need the bounds say. A guess where the joins decide later; access_plan looks again. */
-static bool index_covers(struct planner *p, const struct rel *r, const struct index *ix, const struct access *a, double loops)
+/* Does the index alone give all that is needed, above and by any join? By its plain columns, whose keys give back the very values. access_plan
+ * looks again. */
+static bool index_covers(struct planner *p, const struct rel *r, const struct index *ix, const struct access *a)
 {
     struct scalars rest = { 0 };
     if (!p->settings->enable_indexonlyscan || !r->needed || r->needed[r->column_count]) return false;
     for (uint32_t i = 0; i < a->rest.count; i++) collect_vars(p, a->rest.items[i], r->id, &rest);
     for (uint16_t c = 0; c < r->column_count; c++) {
-        bool need = r->needed[c] & (loops > 0 ? NEED_ABOVE : NEED_ABOVE | NEED_JOIN), has = false;
+        bool need = r->needed[c] & (NEED_ABOVE | NEED_JOIN), has = false;
         for (uint32_t i = 0; i < rest.count && !need; i++) need = rest.items[i]->var.column == c;
         for (int k = 0; need && k < ix->column_count && !has; k++) has = ix->columns[k].column == c + 1 && key_exact(ix->columns[k].type);
         if (need && !has) return false;
@@ -363,7 +363,10 @@ static void cost_index(struct planner *p, struct rel *r, const struct index *ix,
     a->rows = unique_hit && a->rest.count == 0 ? 1 : fmax(1, rint(rows * selectivity_all(p, &a->rest) / (a->prefix ? fmax(a->prefix_selectivity, 1e-9) : 1)));
     if (a->rows > rows) a->rows = rows;
     a->startup = descent + (g->enable_indexscan ? 0 : 1e10);
-    a->total = a->startup + entries + io + rows * (g->cpu_tuple_cost * (4 * fetched + COST_FROM_KEY * (1 - fetched)) + g->cpu_operator_cost * scalars_weight(p, &a->rest) * COST_OPERATOR);
+    double apart = rows * (1 - correlation * correlation);
+    if (loops > 1) apart = fmax(1, apart);               /* each run begins somewhere else */
+    a->total = a->startup + entries + io + fetched * (cost_rows(p, rows, COST_FETCHED) + cost_rows(p, apart, COST_APART)) + cost_rows(p, rows, COST_FROM_KEY) * (1 - fetched) +
+               cost_operators(p, rows, scalars_weight(p, &a->rest));
 }
 
 /* Does reading the index forward (or backward) give the wished order? */
@@ -560,7 +563,7 @@ void access_best(struct planner *p, struct rel *r, const struct scalars *conditi
         if (wish && wish->count == 0) a.ordered = bounded;
         else if (wish && !a.any_array) a.ordered = gives_order(r, ix, a.equal.count, wish, &a.backward);
         if (!bounded && !a.ordered) continue;
-        a.index_only = index_covers(p, r, ix, &a, loops);
+        a.index_only = index_covers(p, r, ix, &a);
         bool point = ix->unique && a.equal.count == ix->column_count;
         cost_index(p, r, ix, &a, loops, point);
         double cost = wished_cost(p, &a, wish, width);

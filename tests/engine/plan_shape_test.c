@@ -95,6 +95,28 @@ Test(plan_shape, few_rows_find_their_partners_by_index)
              "Nested Loop\n  ->  Seq Scan on small s\n        Filter: (name = 'n3'::text)\n  ->  Index Scan using big_pkey on big b\n        Index Cond: (id = s.id)\n");
 }
 
+/* What the scan by big_pkey is thought to cost. */
+static double cost_by_key(const char *sql)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "explain %s", sql);
+    run(text);
+    const char *scan = strstr(output, "Index Scan using big_pkey on big b"), *end = scan ? strstr(scan, "..") : NULL;
+    cr_assert(end, "%s", output);
+    return atof(end + 2);
+}
+
+Test(plan_shape, what_another_join_needs_makes_an_index_no_cover)
+{
+    const char *sql = "select count(*) from (select id from small where name = 'n3' offset 0) s join big b on b.id = s.id left join small t on t.name = b.v::text";
+    run("vacuum analyze big");
+    double with = cost_by_key(sql);
+    run("set enable_indexonlyscan = off");
+    double without = cost_by_key(sql);
+    run("reset enable_indexonlyscan");
+    cr_assert_float_eq(with, without, 1e-9, "%f %f", with, without);
+}
+
 Test(plan_shape, an_outer_join_whose_nulls_go_is_an_inner_one)
 {
     explains("select count(*) from big b left join small s on s.id = b.k where s.name <> 'a'",

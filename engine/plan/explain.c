@@ -369,14 +369,16 @@ static void show(struct explaining *x, const struct plan *n, int level, bool gat
     }
     if (n->kind == PLAN_HASH_JOIN || n->kind == PLAN_MERGE_JOIN) {
         struct text_buffer t;
-        /* keys read each side's own output: their names are looked up as a node above that side would */
-        struct plan above_left = { .kind = PLAN_LIMIT, .left = n->left }, above_right = { .kind = PLAN_LIMIT, .left = n->right };
+        /* keys read each side's own output: their names are looked up as a node above that side would, by subqueries in them later */
+        struct plan *above_left = arena_new(x->arena, struct plan), *above_right = arena_new(x->arena, struct plan);
+        *above_left = (struct plan){ .kind = PLAN_LIMIT, .left = n->left };
+        *above_right = (struct plan){ .kind = PLAN_LIMIT, .left = n->right };
         text_buffer_open(&t, x->arena);
         for (int i = 0; i < n->key_count; i++) {
             text_buffer_printf(&t, "%s(", i ? " AND " : "");
-            explain_expression(x, &above_left, n->left_keys[i], &t);
+            explain_expression(x, above_left, n->left_keys[i], &t);
             text_buffer_puts(&t, " = ");
-            explain_expression(x, &above_right, n->right_keys[i], &t);
+            explain_expression(x, above_right, n->right_keys[i], &t);
             text_buffer_putc(&t, ')');
         }
         detail(x, level, n->kind == PLAN_HASH_JOIN ? "Hash Cond" : "Merge Cond", n->key_count > 1 ? arena_printf(x->arena, "(%s)", t.bytes) : t.bytes);

@@ -15,12 +15,14 @@ struct summing {
     const struct part *p;
     const struct item *item;
     uint32_t state_bytes;
+    struct arena *arena;                 /* what the running state takes: moving() empties it before each frame */
+    struct arena *tree;                  /* its nodes */
     uint8_t **levels; uint64_t *level_counts; uint8_t level_count;       /* of the tree */
     struct arena *made;                  /* results on their way into a file */
 };
 
-/* Adds rows [from, to) of the partition to the state. */
-static enum status add_rows(const struct summing *s, void *state, uint64_t from, uint64_t to)
+/* Adds rows [from, to) of the partition to the state, which takes its memory from the arena. */
+static enum status add_rows(const struct summing *s, struct arena *arena, void *state, uint64_t from, uint64_t to)
 {
     const struct part *p = s->p;
     const struct item *item = s->item;
@@ -39,7 +41,7 @@ static enum status add_rows(const struct summing *s, void *state, uint64_t from,
             positions[count] = at;
             count = (uint16_t)(count + take);
         }
-        struct aggregate_call call = { .args = args, .arg_types = item->arg_types, .arg_count = w->arg_count, .selection = positions, .count = count, .arena = p->scratch, .error_at = &error_at };
+        struct aggregate_call call = { .args = args, .arg_types = item->arg_types, .arg_count = w->arg_count, .selection = positions, .count = count, .arena = arena, .error_at = &error_at };
         enum status status = count ? w->aggregate->update_one(&call, state) : STATUS_OK;
         if (status)
             return status;
@@ -53,20 +55,21 @@ static enum status tree_build(struct summing *s)
     const struct window_item *w = s->item->item;
     uint64_t count = s->p->count / TREE_LEAF;
     enum status status = STATUS_OK;
-    s->levels = arena_array(s->p->scratch, uint8_t *, 64);
-    s->level_counts = arena_array(s->p->scratch, uint64_t, 64);
+    s->tree = arena_open(s->p->scratch, "tree");
+    s->levels = arena_array(s->tree, uint8_t *, 64);
+    s->level_counts = arena_array(s->tree, uint64_t, 64);
     for (; count && !status; count /= 2, s->level_count++) {
-        uint8_t *states = arena_zero(s->p->scratch, count * s->state_bytes);
+        uint8_t *states = arena_zero(s->tree, count * s->state_bytes);
         const uint8_t *below = s->level_count ? s->levels[s->level_count - 1] : NULL;
         for (uint64_t i = 0; i < count && !status; i++) {
             uint8_t *state = states + i * s->state_bytes;
             if (!below) {
-                status = add_rows(s, state, i * TREE_LEAF, (i + 1) * TREE_LEAF);
+                status = add_rows(s, s->tree, state, i * TREE_LEAF, (i + 1) * TREE_LEAF);
                 continue;
             }
-            status = w->aggregate->combine(state, below + 2 * i * s->state_bytes, s->p->scratch);
+            status = w->aggregate->combine(state, below + 2 * i * s->state_bytes, s->tree);
             if (!status)
-                status = w->aggregate->combine(state, below + (2 * i + 1) * s->state_bytes, s->p->scratch);
+                status = w->aggregate->combine(state, below + (2 * i + 1) * s->state_bytes, s->tree);
         }
         s->levels[s->level_count] = states;
         s->level_counts[s->level_count] = count;
@@ -81,16 +84,16 @@ static enum status add_range(const struct summing *s, void *state, uint64_t from
 {
     uint64_t leaf = (from + TREE_LEAF - 1) / TREE_LEAF, end = to / TREE_LEAF;
     if (!s->level_count || leaf >= end)
-        return add_rows(s, state, from, to);
-    enum status status = add_rows(s, state, from, leaf * TREE_LEAF);
+        return add_rows(s, s->arena, state, from, to);
+    enum status status = add_rows(s, s->arena, state, from, leaf * TREE_LEAF);
     while (leaf < end && !status) {
         uint8_t level = 0;
         while (level + 1 < s->level_count && !(leaf >> level & 1) && leaf + (2ULL << level) <= end && (leaf >> (level + 1)) < s->level_counts[level + 1])
             level++;
-        status = s->item->item->aggregate->combine(state, s->levels[level] + (leaf >> level) * s->state_bytes, s->p->scratch);
+        status = s->item->item->aggregate->combine(state, s->levels[level] + (leaf >> level) * s->state_bytes, s->arena);
         leaf += 1ULL << level;
     }
-    return status ? status : add_rows(s, state, end * TREE_LEAF, to);
+    return status ? status : add_rows(s, s->arena, state, end * TREE_LEAF, to);
 }
 
 static void put(const struct part *p, uint16_t number, uint64_t row, struct sql_type type, const struct value *value)
@@ -146,7 +149,7 @@ static enum status growing(struct summing *s, uint16_t number)
                 memset(state, 0, s->state_bytes);
                 done = 0;
             }
-            status = add_rows(s, state, done, ends[i]);
+            status = add_rows(s, s->arena, state, done, ends[i]);
             if (!status)
                 status = finish(s, state, &value);
             if (status)
@@ -170,12 +173,14 @@ static enum status moving(struct summing *s, uint16_t number)
     int last_count = -1;
     void *state = arena_zero(p->scratch, s->state_bytes);
     struct value value = {0};
+    s->arena = arena_open(p->scratch, "frame");
     for (uint64_t i = 0; i < p->count; i++) {
         struct frame_piece pieces[3] = {{0}};
         int count = frame_pieces(p, s->item, i, pieces);
         if (count != last_count || memcmp(pieces, last, sizeof pieces) != 0) {
             enum status status = STATUS_OK;
             memset(state, 0, s->state_bytes);
+            arena_reset(s->arena);
             for (int k = 0; k < count && !status; k++)
                 status = add_range(s, state, pieces[k].from, pieces[k].to);
             if (!status)
@@ -192,6 +197,7 @@ static enum status moving(struct summing *s, uint16_t number)
         if (status)
             return status;
     }
+    arena_close(s->arena);
     return STATUS_OK;
 }
 
@@ -205,17 +211,19 @@ static enum status aggregate_over(const struct part *p, uint16_t number)
 {
     const struct item *item = &p->node->items[number];
     const struct window_definition *f = item->item->frame;
-    struct summing s = { .p = p, .item = item, .made = p->block->file ? arena_open(p->scratch, "result") : NULL, .state_bytes = (item->item->aggregate->state_bytes + 15) & ~15u };
-    bool given = f && f->has_frame;
-    if (!given || (f->start == BOUND_UNBOUNDED_PRECEDING && f->exclusion == EXCLUDE_NO_OTHERS))
-        return growing(&s, number);
+    struct summing s = { .p = p, .item = item, .arena = p->scratch, .made = p->block->file ? arena_open(p->scratch, "result") : NULL, .state_bytes = (item->item->aggregate->state_bytes + 15) & ~15u };
+    bool given = f && f->has_frame, grows = !given || (f->start == BOUND_UNBOUNDED_PRECEDING && f->exclusion == EXCLUDE_NO_OTHERS);
     uint64_t longest = 0;
-    for (uint64_t i = 0; i < p->count; i++) {
+    for (uint64_t i = 0; i < p->count && !grows; i++) {
         uint64_t length = p->block->ends[p->first + i] - p->block->starts[p->first + i];
         longest = length > longest ? length : longest;
     }
     enum status status = longest >= LONG_FRAME && !keeps_all(item->item->aggregate) ? tree_build(&s) : STATUS_OK;
-    return status ? status : moving(&s, number);
+    if (!status)
+        status = grows ? growing(&s, number) : moving(&s, number);
+    arena_close(s.tree);
+    arena_close(s.made);
+    return status;
 }
 
 /* ---- the others ---- */

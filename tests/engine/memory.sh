@@ -42,5 +42,10 @@ for query in "SELECT t.id, d.v FROM t JOIN d ON t.id > d.v - 300" "SELECT id, ge
     [ "$kilobytes" -lt 81920 ]
     verdict $? "memory: $kilobytes kB for $query"
 done
+
+# ---- a partition that lies on disk, and frames that move: each one's state goes before the next ----
+kept "1 -c work_mem=1MB" "SELECT string_agg(lpad(id::text, 100, 'x'), ',') OVER (ORDER BY id ROWS BETWEEN 10 PRECEDING AND CURRENT ROW) FROM t"
+[ "$kilobytes" -lt 81920 ]
+verdict $? "memory: $kilobytes kB for 60000 frames"
 server_stop
 verdict $? "memory: the server ends well"

@@ -84,7 +84,8 @@ struct exchange {
     _Atomic uint64_t box_bytes;          /* what boxes hold */
     uint64_t wanted;                     /* the grain that the leader waits for */
     uint64_t failed_grain;               /* lowest grain with an error; UINT64_MAX none */
-    struct error error;                  /* of it, in a sink */
+    struct error error;                  /* of it, in a sink; of `unmade` */
+    bool unmade;                         /* boxes: a hand could not begin. It has no grain: nobody is sent any more, and the leader raises it at the first box that isn't done */
     struct hand *hands;
     uint16_t hand_count;                 /* without pieces */
     /* not changed while workers work */
@@ -95,6 +96,7 @@ struct exchange {
     const struct sink_class *sink_class; struct exec_node *sink_op;
     bool whole_pieces;                   /* nothing of a morsel is given away */
     bool inner;                          /* an operator of it runs plans for its rows */
+    const struct run_answer *answers;    /* of those, as far as they are known */
     struct box *boxes;
 };
 
@@ -322,8 +324,10 @@ static enum status hand_make(struct hand *hand)
     struct arena *arena = hand->worker.arena;
     hand->locals = arena_array(arena, struct local *, x->depth);
     hand->rows_before = arena_array(arena, uint64_t, x->depth);
-    enum status status = x->inner ? inner_run_open(&hand->worker) : STATUS_OK;
+    enum status status = STATUS_OK;
     struct local *next;
+    if (x->inner)
+        inner_run_open(&hand->worker, x->answers);
     if (x->sink_class) {
         status = sink_make(x->sink_op, x->sink_class, &hand->worker, &next);
     } else {
@@ -373,6 +377,21 @@ static void hand_failed(struct hand *hand)
     latch_release(&x->latch);
 }
 
+/* It could not begin: no box is its own. */
+static void hand_unmade(struct hand *hand)
+{
+    struct exchange *x = hand->x;
+    if (!x->boxes) {
+        hand->grain = hand->worker.grains.first;
+        hand_failed(hand);
+        return;
+    }
+    latch_acquire(&x->latch, LATCH_EXCLUSIVE);
+    error_save(&x->error);
+    x->unmade = true;
+    latch_release(&x->latch);
+}
+
 static void hand_home(struct hand *hand)
 {
     struct exchange *x = hand->x;
@@ -394,11 +413,16 @@ static void hand_work(struct hand *hand)
         return;
     if (!hand->source)
         status = hand_make(hand);
-    if (!status && hand->piece) {
+    if (status) {
+        if (status != STATUS_STOP)
+            hand_unmade(hand);
+        return;
+    }
+    if (hand->piece) {
         hand->grain = hand->worker.grains.first;
         hand->began_us = now_us();
         status = scan_piece(hand->source);
-    } else if (!status) {
+    } else {
         status = scan_work(hand->source, claimed, hand);
     }
     ASSERT(pool_pins_held() == pins);
@@ -450,6 +474,7 @@ static struct hand *hand_add(struct exchange *x, struct hand *hand, uint16_t num
 static void exchange_open(struct exchange *x, struct exec_node *top, uint16_t workers)
 {
     x->run = top->run;
+    x->answers = top->run->answers;
     x->top = top;
     x->failed_grain = UINT64_MAX;
     x->wanted = UINT64_MAX;
@@ -482,17 +507,6 @@ static void exchange_close(struct exchange *x)
     exchange_give(x);
 }
 
-/* What the operator's subqueries answer to any row. *failed: not that, and maybe no row asks. */
-static enum status answers(struct exec_node *op, bool *failed)
-{
-    enum status status = op->inner ? inner_answers(op) : STATUS_OK;
-    if (!status || status_sqlstate(status)[0] != '2')
-        return status;
-    error_clear();
-    *failed = true;
-    return STATUS_OK;
-}
-
 /* Build sides and the bitmap of a scan are read before the workers start. *alone: a build side outgrew its memory, and the leader has
  * to go on alone; or one of them is empty, and nothing is to be read; or an answer failed. */
 static enum status pipeline_prepare(struct exec_node *top, bool *alone)
@@ -503,8 +517,8 @@ static enum status pipeline_prepare(struct exec_node *top, bool *alone)
         if (op->class->prepare)
             status = op->class->prepare(op);
         nothing = op->nothing;
-        if (!status && !nothing)
-            status = answers(op, &failed);
+        if (!status && !nothing && op->inner)
+            status = inner_answers(op, &failed);
         if (scan_is_shared(op))
             break;
     }
@@ -518,7 +532,7 @@ static void send(struct exchange *x)
     struct task *tasks[x->hand_count];
     uint16_t n = 0;
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
-    if (!scan_done(x->source) && x->failed_grain == UINT64_MAX)
+    if (!scan_done(x->source) && x->failed_grain == UINT64_MAX && !x->unmade)
         for (struct hand *hand = x->hands; hand; hand = hand->next)
             if (!hand->working) {
                 hand->working = true;
@@ -629,6 +643,10 @@ static enum status box_await(struct exchange *x, uint64_t grain, struct box **ou
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
     x->wanted = grain;
     while (box->state != DONE && !status) {
+        if (x->unmade) {
+            status = error_restore(&x->error);
+            break;
+        }
         if (atom_load(&x->out) == 0 && !MUTANT(NOBODY_SENT_AGAIN)) {  /* all are home and the box isn't done: send them again */
             bool failed = x->failed_grain != UINT64_MAX;
             latch_release(&x->latch);
@@ -787,6 +805,7 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
         error_free(&x->boxes[b].error);
         arena_close(x->boxes[b].arena);
     }
+    error_free(&x->error);
     exchange_close(x);
     if (status)
         return status == STATUS_STOP ? (error_free(&saved), status) : error_restore(&saved);
@@ -819,8 +838,8 @@ static enum status sink_run(struct exec_node *child, struct exec_node *op, const
     bool alone;
     uint64_t from = now_us();
     enum status status = pipeline_prepare(child, &alone);
-    if (!status && !alone)
-        status = answers(op, &alone);
+    if (!status && !alone && op->inner)
+        status = inner_answers(op, &alone);
     if (status || alone)
         return status ? status : pipeline_run_serial(child, op, class);
     struct exchange *x = exchange_take();

@@ -15,6 +15,7 @@
  * built first, so its filter reaches the build sides of the joins below, too. */
 #include <stdlib.h>
 #include "engine/exec/hash_join.h"
+#include "engine/exec/inner_run.h"
 
 /* ---- open ---- */
 
@@ -121,6 +122,7 @@ static enum status join_open(struct exec_node *op)
     build_layout(n);
     status = join_spill_types(n);
     n->constant_build = !plan_reads_outer(op->run, plan->right) && !plan_is_volatile(plan->right);
+    n->build_serial = !program_runs_inside(op->run, n->right_keys);
     filter_open(n);
     return status;
 }
@@ -267,7 +269,7 @@ static enum status build_run(struct join_node *n)
     n->null_key = n->built = n->spilled = false;
     if (n->runtime_filter)
         n->runtime_filter->active = false;
-    enum status status = pipeline_run(op->right, op, &build_sink);
+    enum status status = n->build_serial ? pipeline_run_serial(op->right, op, &build_sink) : pipeline_run(op->right, op, &build_sink);
     for (uint32_t s = 0; s < n->store_count && n->spilled && !status; s++) {
         status = join_spill_build(n->stores[s]);
         if (!status)

@@ -61,7 +61,7 @@ struct join_node {
     uint16_t word_column;                /* the last of them */
     uint16_t *outputs;
     bool worded; struct key_layout layout;
-    bool keep_null_rows, constant_build, built;
+    bool keep_null_rows, constant_build, build_serial, built;
     bool *reads;                         /* by left ++ right column: the filter reads it */
     struct build_local **stores; uint32_t store_count;
     struct join_rows rows;

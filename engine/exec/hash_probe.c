@@ -470,8 +470,7 @@ static enum status unmatched_push(struct probe_local *l, uint16_t count, uint64_
             gather_build(l, (uint16_t)(column - n->left_count), l->kept_right, count, NULL, BATCH_ROWS, false, &l->out[c]);
     }
     struct batch out = { .columns = l->out, .column_count = n->output_count, .row_count = count, .selected_count = count, .all_selected = true, .grain = grain };
-    enum status status = session_check_interrupts();
-    return status ? status : hand_on(l, NULL, &out, NULL);
+    return hand_on(l, NULL, &out, NULL);
 }
 
 /* By the leader, when nobody probes any more. */
@@ -483,8 +482,9 @@ enum status join_unmatched(struct local *local)
     uint16_t count = 0;
     uint8_t wanted = n->op.plan->join == PLAN_RIGHT_SEMI;
     uint64_t grain = n->matched ? join_last_grain(n) : 0;
-    for (uint32_t s = 0; s < n->rows.segment_count && n->matched; s++) {
+    for (uint32_t s = 0; s < n->rows.segment_count && n->matched && !status; s++) {
         uint32_t first = (uint32_t)n->rows.segments[s].first, end = first + (uint32_t)n->rows.segments[s].count;
+        status = run_check(l->local.worker);
         for (uint32_t ref = first; ref < end && !status; ref++) {
             l->kept_right[count] = ref;
             count = (uint16_t)(count + (atomic_load_explicit(&n->matched[ref], memory_order_relaxed) == wanted));

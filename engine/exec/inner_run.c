@@ -8,7 +8,8 @@
  *
  * A subquery that hangs on no row has one *answer*. Before workers start, the leader works it out (inner_answers), with workers for its
  * scans; otherwise each worker would. So it is with the right side of a nested loop that hangs on no row. Should that fail, then perhaps no row would have asked: the pipeline
- * runs in the leader alone, which asks when a row does.
+ * runs in the leader alone, which asks when a row does. That it failed is remembered, for every pipeline it is in asks. Workers see the answers that
+ * were there when theirs began (exchange.answers): meanwhile the leader may add some, in what is above or beside it.
  *
  * Not every plan can run in a worker: WITH queries, views of the server and set-returning functions belong to the leader (plan_runs_inside). */
 #include "engine/exec/inner_run.h"
@@ -79,11 +80,11 @@ bool program_runs_inside(const struct run *run, const struct program *p)
 
 /* ---- a worker's run ---- */
 
-enum status inner_run_open(struct worker *worker)
+void inner_run_open(struct worker *worker, const struct run_answer *answers)
 {
     struct run *main = worker->run, *mine = arena_new(worker->arena, struct run);
     *mine = (struct run){ .session = main->session, .store = main->store, .txn = main->txn, .snapshot = main->snapshot, .plan = main->plan, .parameters = main->parameters,
-                          .arena = worker->arena, .program_arena = worker->arena, .settings = main->settings, .work_mem = main->work_mem, .answers = main->answers, .nesting = 1,
+                          .arena = worker->arena, .program_arena = worker->arena, .settings = main->settings, .work_mem = main->work_mem, .answers = answers, .nesting = 1,
                           .result = worker->leads ? main->result : NULL };
     mine->outer = arena_array(worker->arena, struct value, main->plan->outer_slot_count + 1u);
     mine->leader = (struct worker){ .run = mine, .arena = worker->arena, .grains = ALL_GRAINS, .stop = worker->stop, .leads = worker->leads };
@@ -98,7 +99,6 @@ enum status inner_run_open(struct worker *worker)
     main->inner_runs = mine;
     latch_release(&main->spill_latch);
     worker->run = mine;
-    return STATUS_OK;
 }
 
 static void counters_add(struct exec_counters *all, const struct exec_counters *mine, uint32_t nodes)
@@ -131,34 +131,55 @@ void inner_runs_close(struct run *main)
 
 /* ---- answers ---- */
 
-const struct value *inner_answer(const struct run *run, const struct scalar *scalar)
+static const struct run_answer *answer_find(const struct run *run, const struct scalar *scalar)
 {
-    for (const struct run_answer *a = run->answers; a; a = a->next)
-        if (a->scalar == scalar)
-            return &a->value;
-    return NULL;
+    const struct run_answer *a = run->answers;
+    while (a && a->scalar != scalar)
+        a = a->next;
+    return a;
 }
 
-static enum status answer(struct run *run, const struct scalar *scalar)
+const struct value *inner_answer(const struct run *run, const struct scalar *scalar)
 {
-    if (!plan_reads_outer(run, scalar->subquery.plan) && !inner_answer(run, scalar)) {
-        struct run_answer *a = arena_new(run->arena, struct run_answer);
-        enum status status = subquery_answer(run, scalar, &a->value);
-        if (status)
-            return status;
-        a->scalar = scalar;
-        a->next = run->answers;
-        run->answers = a;
-    }
+    const struct run_answer *a = answer_find(run, scalar);
+    return a && !a->failed ? &a->value : NULL;
+}
+
+enum status inner_failed(enum status status, bool *failed)
+{
+    if (!status || status_sqlstate(status)[0] != '2')
+        return status;
+    error_clear();
+    *failed = true;
     return STATUS_OK;
 }
 
-enum status inner_answers(struct exec_node *op)
+static enum status answer(struct run *run, const struct scalar *scalar, bool *failed)
 {
-    enum status status = op->class == &nested_loop_class ? nested_loop_keep(op) : STATUS_OK;
-    for (uint16_t p = 0; p < op->inner_count && !status; p++)
-        for (uint32_t i = 0; i < op->inner_programs[p]->subquery_count && !status; i++)
-            status = answer(op->run, op->inner_programs[p]->subqueries[i]);
+    if (plan_reads_outer(run, scalar->subquery.plan))
+        return STATUS_OK;
+    const struct run_answer *known = answer_find(run, scalar);
+    if (known) {
+        *failed |= known->failed;
+        return STATUS_OK;
+    }
+    struct run_answer *a = arena_new(run->arena, struct run_answer);
+    enum status status = inner_failed(subquery_answer(run, scalar, &a->value), &a->failed);
+    if (status)
+        return status;
+    a->scalar = scalar;
+    a->next = run->answers;
+    run->answers = a;
+    *failed |= a->failed;
+    return STATUS_OK;
+}
+
+enum status inner_answers(struct exec_node *op, bool *failed)
+{
+    enum status status = op->class == &nested_loop_class ? nested_loop_keep(op, failed) : STATUS_OK;
+    for (uint16_t p = 0; p < op->inner_count && !status && !*failed; p++)
+        for (uint32_t i = 0; i < op->inner_programs[p]->subquery_count && !status && !*failed; i++)
+            status = answer(op->run, op->inner_programs[p]->subqueries[i], failed);
     return status;
 }
 
@@ -166,8 +187,10 @@ void inner_program(struct exec_node *op, struct program *program)
 {
     if (!program || !program->subquery_count)
         return;
-    if (!program_runs_inside(op->run, program))
-        op->serial = true;
+    if (!program_runs_inside(op->run, program)) {
+        op->serial = true;               /* the leader runs it, and its subqueries when a row asks */
+        return;
+    }
     op->inner = true;
     op->inner_programs = arena_grow(op->run->arena, op->inner_programs, op->inner_count * sizeof *op->inner_programs, (op->inner_count + 1u) * sizeof *op->inner_programs);
     op->inner_programs[op->inner_count++] = program;

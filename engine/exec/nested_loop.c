@@ -18,7 +18,7 @@ struct loop_node {
     struct sql_type *outer_types;
     uint16_t left_count, right_count;
     uint16_t *outputs;
-    bool keep_right, kept, one_match;
+    bool keep_right, kept, keep_failed, one_match;
     struct spill_rows right;             /* keep_right */
 };
 
@@ -191,17 +191,18 @@ static enum status keep_right(struct loop_node *n)
     n->kept = !status;
     if (n->op.counters)
         n->op.counters->spilled_bytes = spill_rows_disk_bytes(&n->right);
+    if (status)
+        spill_rows_close(&n->right);
     return status;
 }
 
-enum status nested_loop_keep(struct exec_node *op)
+enum status nested_loop_keep(struct exec_node *op, bool *failed)
 {
     struct loop_node *n = (struct loop_node *)op;
-    if (!n->keep_right || n->kept)
-        return STATUS_OK;
-    enum status status = keep_right(n);
-    if (status)
-        spill_rows_close(&n->right);
+    enum status status = STATUS_OK;
+    if (n->keep_right && !n->kept && !n->keep_failed)
+        status = inner_failed(keep_right(n), &n->keep_failed);
+    *failed |= n->keep_failed && !n->kept;
     return status;
 }
 

@@ -79,7 +79,7 @@ struct run {
     struct spill_file *spills;           /* open temporary files; under spill_latch */
     struct kept_arena { struct kept_arena *next; struct arena *arena; } *worker_arenas;   /* workers' memory that sinks live in; closed at the end */
     int      nesting;                    /* > 0: inside a nested loop's right side or a subquery: no workers there */
-    struct run_answer { struct run_answer *next; const struct scalar *scalar; struct value value; } *answers;   /* of subqueries that hang on no row; read-only while workers run */
+    const struct run_answer { const struct run_answer *next; const struct scalar *scalar; struct value value; bool failed; } *answers;   /* of subqueries that hang on no row; an answer never changes */
     struct run *inner_runs, *next_inner; /* workers' own (inner_run.h); under spill_latch */
     int64_t  work_mem;
     struct result *result;               /* where the rows go; keeps copies while pins are held */

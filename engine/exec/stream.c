@@ -25,11 +25,12 @@ static enum status filter_prepare(struct exec_node *op)
 {
     struct filter_node *n = (struct filter_node *)op;
     struct value value;
+    bool failed = false;
     enum status status = STATUS_OK;
     if (!n->is_once)
         return STATUS_OK;
     if (!n->once && n->has_answers)
-        status = inner_answers(op);      /* by workers, where it may */
+        status = inner_answers(op, &failed);     /* by workers, where it may; should one fail, perhaps nobody asks for it */
     if (!status && !n->once)
         status = evaluation_open(n->program, op->run, op->run->arena, &n->once);
     if (!status)

@@ -144,6 +144,10 @@ inner+=("SELECT count(*), sum(s.f), sum(d.k) FROM tenth s JOIN dim d ON d.k > s.
     "SELECT count(*) FROM tenth s JOIN (SELECT 1 / (k - 400) AS q, k FROM dim OFFSET 0) d ON d.k > s.k WHERE s.id < 0" "SELECT count(*) FROM tenth s JOIN (SELECT 1 / (k - 400) AS q, k FROM dim OFFSET 0) d ON d.k > s.k + d.q"
     "SELECT count(*), sum(f) FROM tenth WHERE 5 IN (SELECT m FROM small)" "SELECT id FROM tenth WHERE (SELECT count(*) FROM big) > 5 AND NOT EXISTS (SELECT 1 FROM small WHERE k < 0) AND id % 499 = 0" "SELECT sum(f) FROM tenth WHERE 3 > ALL (SELECT m FROM small)"
     "SELECT s.m, count(*), sum(s.f * d.h) FROM tenth s JOIN (SELECT m, max(f) AS h FROM big GROUP BY m) d ON d.h > s.f * 1.01 AND d.m < s.m GROUP BY s.m")
+# Keys of a hash join that only the leader can work out: it builds alone. And an answer that comes while workers of another pipeline begin.
+first_full=${#inner[@]}
+inner+=("SELECT * FROM (WITH c AS MATERIALIZED (SELECT k FROM dim WHERE k < 50) SELECT count(*), sum(d.k), sum(s.f) FROM (SELECT * FROM dim WHERE k < 20) d FULL JOIN small s ON d.k = (SELECT c.k FROM c WHERE c.k > s.k - 990 ORDER BY c.k LIMIT 1)) w"
+    "SELECT count(*), sum(s.k), sum(u.k) FROM tenth s JOIN dim u ON s.k < u.k AND s.m = ANY (SELECT m FROM small) WHERE s.id > 50000 AND s.id % 97 = 0 AND (SELECT max(v.f) FROM tenth v WHERE v.k = s.k + 0) > 0 AND u.k > (SELECT avg(k) FROM small)")
 { for query in "${inner[@]}"; do printf '\\echo -- %s\n%s;\n' "$query" "$query"; done; } >"$scratch/inner.sql"
 inside() { psql -X -q -A -t -c "$settings SET max_parallel_workers_per_gather = $1; $2" -f "$scratch/inner.sql" 2>&1 | sed 's/^psql:[^ ]* //'; }
 inside 1 "$loops" >"$scratch/n1"
@@ -160,6 +164,9 @@ for n in 0 3 5 6 7 9 $((first_kept + 2)) $((first_kept + 9)) $((first_kept + 11)
     [ $n = 0 ] && psql -X -q -At -c "$settings $loops SET max_parallel_workers_per_gather = 2" -c "EXPLAIN (ANALYZE) ${inner[n]}" >"$scratch/plan"
     same "parallel: workers run plans for rows, query $n" yes "$(grep -q 'Workers Launched: [1-9]' "$scratch/plan" && echo yes)"     # 1: it was over before another was sent
 done
+plan 4 "SELECT s.id, a.name, b.name FROM small s JOIN dim a USING (k) JOIN dim b ON b.k = s.m WHERE s.k < 0 AND s.f > (SELECT 1 / (max(m) - 6) FROM big)" >"$scratch/plan"
+same "parallel: an answer that fails is asked for once, and by no row" "1 1" "$(grep -c 'Parallel Seq Scan on big .* loops=1)' "$scratch/plan") $(grep -c 'InitPlan 1' "$scratch/plan")"
+same "parallel: its plan can be shown: a key that reads an outer row" 1 "$(q -c "$settings" -c "EXPLAIN ${inner[first_full]}" | grep -c 'Hash Cond: (dim.k = (SubPlan 1))')"
 
 # For the eye: what a second worker brings.
 time_of() {

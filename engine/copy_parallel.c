@@ -233,6 +233,18 @@ static enum status give_back(struct copy_in *in, const uint8_t *bytes, size_t co
     return STATUS_OK;
 }
 
+/* Waits for the workers after something that ended with `status`: its error stays the statement's. */
+static enum status await_after(struct copy_in *in, enum status status)
+{
+    struct error saved = {0};
+    if (!status)
+        return row_writer_await(in->writer);
+    error_save(&saved);
+    enum status ignored = row_writer_await(in->writer);
+    (void)ignored;
+    return error_restore(&saved);
+}
+
 /* `reading` is in the workers' hands; on an error, too, they are awaited. rounds[0] is filled next. */
 static enum status rounds_run(struct copy_in *in, struct round *rounds[2])
 {
@@ -253,15 +265,18 @@ static enum status rounds_run(struct copy_in *in, struct round *rounds[2])
             error_free(&failed);
             return awaited;
         }
-        const bool going = fresh->count && !filled;
+        const bool going = fresh->count;
         if (going)
             row_writer_help(in->writer, in->helpers, read_pieces, fresh);
         status = reading ? round_write(in, reading) : STATUS_OK;
-        if (status || in->marker || !going) {
-            enum status ended = going ? row_writer_await(in->writer) : STATUS_OK;
+        if (status || in->marker || !going || filled) {
+            if (going)
+                status = await_after(in, status);
+            if (going && filled && !status && !in->marker)
+                status = round_write(in, fresh);              /* a fault of its rows is the first one */
             if (status || in->marker) {
                 error_free(&failed);
-                return status ? status : ended;
+                return status;
             }
             if (filled)
                 return error_restore(&failed);
@@ -281,8 +296,8 @@ static enum status rounds_run(struct copy_in *in, struct round *rounds[2])
         errors_drop(other);
         other->length = 0;
         status = round_add(other, fresh->bytes + fresh->cut, fresh->length - fresh->cut);
-        if (status && row_writer_await(in->writer))
-            return status;
+        if (status)
+            return await_after(in, status);
         reading = fresh;
         fresh = other;
     }

@@ -56,8 +56,7 @@ static enum status filter_take(struct local *local, const struct batch *batch)
     enum status status = evaluation_filter(l->evaluation, batch, &left, &out.selected_count, &at);
     if (status)
         return rows_before_failure(local, batch, status, at, filter_take);
-    if (local->op->counters)
-        atomic_fetch_add_explicit(&local->op->counters->filtered, batch->selected_count - out.selected_count, memory_order_relaxed);
+    local_filtered(local, batch->selected_count - out.selected_count);
     out.selection = (row_pos *)left;
     out.all_selected = left == NULL;
     return local_push(local, &out);

@@ -52,7 +52,9 @@ bool scalar_never_fails(const struct scalar *s)
         return true;
     case SCALAR_CALL:
         if (s->operator && s->arg_count == 2 && (strcmp(s->operator->name, "~~") == 0 || strcmp(s->operator->name, "!~~") == 0)) {
-            if (s->args[1]->kind != SCALAR_CONST) return false;
+            const struct scalar *pattern = s->args[1];
+            const struct varlen *text = &pattern->constant.v;
+            if (pattern->kind != SCALAR_CONST || pattern->constant.null || (text->length && text->bytes[text->length - 1] == '\\')) return false;
         } else if (!(s->operator && s->arg_count == 2 && IS_ONE_OF(s->operator->name, comparing)) && !is_widening(s) && !(s->type.oid == OID_NUMERIC && is_bounded(s, &leaves)))
             return false;
         break;

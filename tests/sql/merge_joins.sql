@@ -260,3 +260,14 @@ RESET work_mem;
 RESET enable_hashjoin;
 RESET enable_nestloop;
 DROP TABLE ml, mr, ml_none, big_l, big_r;
+
+-- a key that is different each time it is computed is no merge key
+SET enable_hashjoin = off;
+SET enable_nestloop = off;
+CREATE TABLE volatile_a AS SELECT g AS x FROM generate_series(1, 50) g;
+CREATE TABLE volatile_b AS SELECT g::numeric AS n FROM generate_series(1, 50) g;
+SELECT count(*) BETWEEN 41 AND 50 FROM volatile_a a JOIN volatile_b b ON a.x + (random() * 9)::int = b.n;
+SELECT count(*) > 40 FROM volatile_a a LEFT JOIN volatile_b b ON a.x + (random() * 9)::int = b.n;
+DROP TABLE volatile_a, volatile_b;
+RESET enable_hashjoin;
+RESET enable_nestloop;

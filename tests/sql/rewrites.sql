@@ -24,6 +24,8 @@ INSERT INTO o VALUES (2, 1), (2, 8), (3, 1);
 SELECT * FROM o WHERE x < (SELECT sum(10 / v) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
 SELECT * FROM o WHERE x < (SELECT sum(v) FROM i WHERE i.k = o.k AND 10 / v > 1) ORDER BY 1, 2;
 SELECT * FROM o WHERE x < (SELECT sum(v) FILTER (WHERE 10 / v > 1) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT sum(v) FROM i WHERE i.k = o.k AND i.s || 'y' LIKE 'xy\') ORDER BY 1, 2;
+SELECT * FROM o WHERE x < (SELECT sum(v) FROM i WHERE i.k = o.k AND i.s LIKE 'x\') ORDER BY 1, 2;
 SELECT * FROM o WHERE x < (SELECT sum(f) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
 SELECT * FROM o WHERE x < (SELECT sum(s::int) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
 SELECT * FROM o WHERE x < (SELECT 10 / min(v) FROM i WHERE i.k = o.k) ORDER BY 1, 2;
@@ -97,6 +99,9 @@ SELECT 1 FROM (SELECT 1 / (x - 1) AS q FROM a OFFSET 0) s WHERE q > 0 AND (SELEC
 SELECT count(*), sum(q) FROM (SELECT 1 / (x - 1) AS q FROM a OFFSET 0) s WHERE NOT EXISTS (SELECT 1 FROM a);
 SELECT id, (SELECT max(q) FROM (SELECT 1 / (b.x - 1) AS q FROM a b OFFSET 0) s WHERE a.x > 99) FROM a ORDER BY id;
 SELECT id, (SELECT count(*) FROM a b, a c WHERE a.x = 2 AND b.x >= a.x) FROM a ORDER BY id;
+SELECT count(*) FROM a WHERE EXISTS (SELECT 1 FROM a) OR (SELECT 1 / (count(*) - count(*)) FROM a) = 1;
+SELECT count(*) FROM a WHERE (SELECT count(*) FROM a) < 0 AND (SELECT 1 / (count(*) - count(*)) FROM a) = 1;
+SELECT count(*) FROM a WHERE (SELECT 1 / (count(*) - count(*)) FROM a) = 1;
 PREPARE gated(bool) AS SELECT count(*) FROM (SELECT 1 / (x - 1) AS q FROM a OFFSET 0) s WHERE $1 AND q > 5;
 EXECUTE gated(false);
 EXECUTE gated(NULL);

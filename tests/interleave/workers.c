@@ -94,6 +94,7 @@ struct query {
     uint16_t column;
     unsigned passed[MORE_PAGES];            /* how often each row came by */
     int fails_at, fails_too, stops_after;   /* rows; -1: never */
+    unsigned unmade, unmade_after;          /* bits: workers of these numbers can't begin; points until they know */
     struct local leader;
     int64_t taken[MORE_PAGES];
     unsigned taken_count;
@@ -117,7 +118,16 @@ static enum status probe_take(struct local *local, const struct batch *batch)
     return local_push(local, batch);
 }
 
-static const struct node_class probe_class = {.name = "probe", .take = probe_take, .parallel = true};
+static enum status probe_local(struct local *local)
+{
+    const struct query *query = (const struct query *)((const uint8_t *)local->op - offsetof(struct query, probe));
+    bool is = query->unmade >> local->worker->number & 1;
+    for (unsigned i = 0; is && i < query->unmade_after; i++)
+        point("scenario.begins");
+    return is ? error_set(STATUS_DIVISION_BY_ZERO, "unmade") : STATUS_OK;
+}
+
+static const struct node_class probe_class = {.name = "probe", .local = probe_local, .take = probe_take, .parallel = true};
 
 static enum status leader_take(struct local *local, const struct batch *batch)
 {
@@ -262,6 +272,29 @@ static void fails(void)
     }
     for (int i = 0; i < PAGES; i++)
         check(query->passed[i] <= 1, "row %d was read %u times", i, query->passed[i]);
+    query_close(query);
+    pipelines_end();
+}
+
+/* One worker, or both, can't begin: that error, or the whole answer, if the other has been quick. What was taken before is in order. */
+static void unmade(void)
+{
+    struct query *query = &queries[0];
+    pipelines_begin(1 + (uint32_t)(scheduler_random() % 2));
+    query_open(query, 0, 2);
+    query->unmade = 1 + (unsigned)(scheduler_random() % 3);
+    query->unmade <<= 1;
+    query->unmade_after = (unsigned)(scheduler_random() % 200);
+    go();
+    begin("leader", gathers, query);
+    join_all();
+    if (query->status == STATUS_OK && query->unmade != 6)
+        complete(query);
+    else
+        check(query->status == STATUS_DIVISION_BY_ZERO && strcmp(query->message, "unmade") == 0 && (query->unmade != 6 || query->taken_count == 0),
+              "the error of who can't begin is due: %s (%s) after %u rows", status_text(query->status), query->message, query->taken_count);
+    for (int i = 0; i < (int)query->taken_count; i++)
+        check(query->taken[i] == i, "row %lld came at place %d", (long long)query->taken[i], i);
     query_close(query);
     pipelines_end();
 }
@@ -462,6 +495,7 @@ const struct scenario scenarios_workers[] = {
     {"workers.gather_spawn", gather_spawn, 0, "the same with crab.worker_start = spawn"},
     {"workers.two_queries", gather_two, 0, "two leaders share one or two workers"},
     {"workers.error", fails, 0, "two rows fail, perhaps past a LIMIT: the first in order counts"},
+    {"workers.unmade", unmade, 0, "one of two workers can't begin, or neither"},
     {"workers.cancel", canceled, 0, "the leader is canceled"},
     {"workers.ended_by_any", ended_by_any, 0, "rows fail, a LIMIT is met, a cancel comes"},
     {"workers.one_canceled", one_of_two_canceled, 0, "two leaders share workers, one is canceled: the other's answer is whole"},

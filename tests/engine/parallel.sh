@@ -147,7 +147,7 @@ inner+=("SELECT count(*), sum(s.f), sum(d.k) FROM tenth s JOIN dim d ON d.k > s.
 # Keys of a hash join that only the leader can work out: it builds alone. And an answer that comes while workers of another pipeline begin.
 first_full=${#inner[@]}
 inner+=("SELECT * FROM (WITH c AS MATERIALIZED (SELECT k FROM dim WHERE k < 50) SELECT count(*), sum(d.k), sum(s.f) FROM (SELECT * FROM dim WHERE k < 20) d FULL JOIN small s ON d.k = (SELECT c.k FROM c WHERE c.k > s.k - 990 ORDER BY c.k LIMIT 1)) w"
-    "SELECT count(*), sum(s.k), sum(u.k) FROM tenth s JOIN dim u ON s.k < u.k AND s.m = ANY (SELECT m FROM small) WHERE s.id > 50000 AND s.id % 97 = 0 AND (SELECT max(v.f) FROM tenth v WHERE v.k = s.k + 0) > 0 AND u.k > (SELECT avg(k) FROM small)")
+    "SELECT count(*), sum(s.k), sum(u.k) FROM tenth s JOIN dim u ON s.k < u.k AND (s.m + u.k) % 7 = ANY (SELECT m FROM small WHERE k > (SELECT avg(k) FROM small) + 480) WHERE s.id > $((rows / 40)) AND s.id % 97 = 0 AND (SELECT max(v.f) FROM tenth v WHERE v.k = s.k + 0) > 0")
 { for query in "${inner[@]}"; do printf '\\echo -- %s\n%s;\n' "$query" "$query"; done; } >"$scratch/inner.sql"
 inside() { psql -X -q -A -t -c "$settings SET max_parallel_workers_per_gather = $1; $2" -f "$scratch/inner.sql" 2>&1 | sed 's/^psql:[^ ]* //'; }
 inside 1 "$loops" >"$scratch/n1"

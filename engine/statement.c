@@ -305,6 +305,7 @@ static enum status explain_run(struct session *session, const char *sql, const s
     const struct prepared_plan *plan;
     struct value *values = bound ? bound->parameters : NULL;
     struct prepared *prepared = NULL;
+    const struct pool_touched before = pool_touched;
     uint64_t plan_started = now_us();
     if (inner->kind == STATEMENT_EXECUTE) {
         prepared = prepared_find(session, inner->execute->name);
@@ -345,6 +346,8 @@ static enum status explain_run(struct session *session, const char *sql, const s
         plan = made;
     }
     options.planning_us = now_us() - plan_started;
+    options.planning_hit = pool_touched.hits - before.hits;
+    options.planning_read = pool_touched.reads - before.reads;
     if (options.show_settings)
         explain_settings(session, &options);
     char **lines;

@@ -541,8 +541,10 @@ bool pool_only_pin(const struct page_ref *ref)
 void pool_mark_dirty(const struct page_ref *ref)
 {
     ASSERT_SLOW(ref->latched && ref->mode == LATCH_EXCLUSIVE);
-    if (!atomic_load_explicit(&ref->frame->dirty, memory_order_relaxed))       /* cleared under the latch only, which we have */
-        atom_store(&ref->frame->dirty, true);
+    if (atomic_load_explicit(&ref->frame->dirty, memory_order_relaxed))        /* cleared under the latch only, which we have */
+        return;
+    atom_store(&ref->frame->dirty, true);
+    pool_touched.dirtied++;
 }
 
 void pool_stats(struct pool *pool, struct pool_stats *out)

@@ -83,8 +83,9 @@ void        pool_set_partitions(struct pool *, uint32_t partitions);   /* 1 .. 1
 struct pool_stats { uint64_t hits, misses, waits_for_read, evictions, written, read_ahead, frames, dirty, pinned; };
 void        pool_stats(struct pool *, struct pool_stats *out);
 /* What the calling thread has had so far: pages that were there, and pages that it had read from disk (by a run of several, all of them). A page
- * read ahead is taken off the hits, and comes back when it is asked for: it is counted once. */
-extern _Thread_local struct pool_touched { int64_t hits, reads; } pool_touched;
+ * read ahead is taken off the hits, and comes back when it is asked for: it is counted once. Clean pages that it changed, and pages that it wrote itself, for
+ * it needed their frames. */
+extern _Thread_local struct pool_touched { int64_t hits, reads, dirtied, written; } pool_touched;
 int         pool_pins_held(void);                            /* by the calling thread; 0 at the end of a statement */
 void        pool_pin_moved(int delta);                       /* a ref handed to another thread: both count */
 

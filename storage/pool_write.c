@@ -62,8 +62,10 @@ enum status frame_write(struct pool *pool, struct frame *frame, uint64_t key)
         wal_flush(wal, page_header(copy)->lsn);
     page_seal(copy);
     enum status status = file_write(pool->files, key_page(key), copy);
-    if (!status)
+    if (!status) {
         atomic_fetch_add_explicit(&pool->written, 1, memory_order_relaxed);
+        pool_touched.written++;
+    }
     write_end(pool, frame, key, status != STATUS_OK);
     return status;
 }

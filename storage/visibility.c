@@ -55,28 +55,28 @@ void visibility_clear(struct mtr *mtr, const struct heap *heap, uint32_t page)
 
 void visibility_set(struct mtr *mtr, const struct heap *heap, uint32_t page) { change(mtr, heap, page, true); }
 
+/* Index entries come in no order of the table: each map page is fetched once, for all of them that it tells of. */
 enum status heap_map_visible(const struct heap *heap, const uint64_t *row_ids, uint32_t count, uint8_t *visible)
 {
-    struct page_ref ref = {0};
-    uint32_t pages, at = UINT32_MAX;
+    const uint8_t unasked = 2;
+    uint32_t pages;
     enum status status = pool_file_pages(heap->store->pool, heap->space_file, &pages);
+    memset(visible, unasked, count);
     for (uint32_t i = 0; i < count && !status; i++) {
-        uint32_t page = ROW_PAGE(row_ids[i]), map_page = page / SPACE_ENTRIES;
-        visible[i] = 0;
-        if (map_page >= pages)
+        if (visible[i] != unasked)
             continue;
-        if (map_page != at) {
-            if (ref.frame)
-                pool_release(&ref);
+        struct page_ref ref = {0};
+        uint32_t map_page = ROW_PAGE(row_ids[i]) / SPACE_ENTRIES;
+        if (map_page < pages)
             status = pool_fetch(heap->store->pool, (page_id){heap->space_file, map_page}, LATCH_SHARED, RANK_SPACE, 0, &ref);
-            if (status)
-                return status;
-            at = map_page;
+        for (uint32_t k = i; k < count && !status; k++) {
+            uint32_t page = ROW_PAGE(row_ids[k]);
+            if (page / SPACE_ENTRIES == map_page)
+                visible[k] = map_page < pages && (ref.bytes[PAGE_HEADER_BYTES + page % SPACE_ENTRIES] & SPACE_VISIBLE) != 0;
         }
-        visible[i] = (ref.bytes[PAGE_HEADER_BYTES + page % SPACE_ENTRIES] & SPACE_VISIBLE) != 0;
+        if (ref.frame)
+            pool_release(&ref);
     }
-    if (ref.frame)
-        pool_release(&ref);
     return status;
 }
 

@@ -296,6 +296,7 @@ lsn_t wal_move_redo_point(struct wal *wal)
 
 void wal_count_images(struct wal *wal, uint32_t count)
 {
+    wal_given.images += count;
     atomic_fetch_add_explicit(&wal->images, count, memory_order_relaxed);
 }
 

@@ -36,7 +36,7 @@ void        wal_close(struct wal *);                        /* flushes */
  * gets *end stored inside the reservation (commit order). Waits for a flush when the ring is full; so the caller may hold page latches, and
  * the flush never needs one. */
 bool        wal_append(struct wal *, struct wal_record *record, lsn_t redo_seen, lsn_t *start, lsn_t *end, _Atomic uint64_t *note);
-extern _Thread_local struct wal_given { uint64_t records, bytes; } wal_given;    /* what the calling thread has appended so far */
+extern _Thread_local struct wal_given { uint64_t records, bytes, images; } wal_given;    /* what the calling thread has appended so far; images: of pages, in those bytes */
 /* Wakes the writer if there is enough for it, so that nobody need wait for room. Whoever is woken may take this thread's processor at
  * once: so those who append call it when nobody waits for them, no page latched and no commit under way. */
 void        wal_write_ahead(struct wal *);

@@ -113,7 +113,10 @@ struct node_counters *pages_count_for(struct node_counters *node)
     if (before) {
         add(&before->pages_hit, pool_touched.hits - now.pages.hits);
         add(&before->pages_read, pool_touched.reads - now.pages.reads);
+        add(&before->pages_dirtied, pool_touched.dirtied - now.pages.dirtied);
+        add(&before->pages_written, pool_touched.written - now.pages.written);
         add(&before->wal_records, (int64_t)(wal_given.records - now.wal.records));
+        add(&before->wal_images, (int64_t)(wal_given.images - now.wal.images));
         add(&before->wal_bytes, (int64_t)(wal_given.bytes - now.wal.bytes));
     }
     now.node = node;

@@ -16,7 +16,7 @@ struct result_sink {
 };
 struct exec_counters {                   /* EXPLAIN ANALYZE, by plan node id */
     struct node_counters { uint64_t rows, loops; uint64_t start_us, total_us; uint16_t workers_launched; _Atomic uint64_t filtered, pages_skipped, morsels, heap_fetches; uint64_t memory_bytes, spilled_bytes;
-        _Atomic int64_t pages_hit, pages_read, wal_records, wal_bytes; } *nodes;         /* these four: without what is below */
+        _Atomic int64_t pages_hit, pages_read, pages_dirtied, pages_written, wal_records, wal_images, wal_bytes; } *nodes;     /* these: without what is below */
     uint64_t run_us;
     /* Where the leader's time went, of run_us; the rest is its own work. */
     uint64_t scan_us, merge_us, finalise_us, print_us;      /* while workers scanned; combined what they had; shared out what comes after; the client */

@@ -64,7 +64,8 @@ struct hand {                            /* one worker of the pipeline, or a pie
     struct local **locals;               /* of the operators, from the top down */
     uint64_t grain;                      /* being worked on */
     uint64_t began_us;                   /* its run of grains */
-    uint64_t *rows_before;               /* by operator, where rows are counted: before that grain */
+    struct counted { uint64_t rows, filtered; } *before;     /* by operator, where rows are counted: before that grain */
+    struct node_counters *inner_before;  /* and of its own run (inner_run.h), by node */
     bool piece;                          /* works on worker.grains and claims nothing */
     bool working;                        /* boxes; under the latch */
 };
@@ -193,7 +194,9 @@ static void claimed(void *context, uint64_t first, uint64_t end)
         return;
     }
     for (uint16_t d = 0; d < x->depth && x->run->counters; d++)
-        hand->rows_before[d] = hand->locals[d]->rows;
+        hand->before[d] = (struct counted){ hand->locals[d]->rows, hand->locals[d]->filtered };
+    if (hand->inner_before)
+        inner_counts(hand->inner_before, hand->worker.run->counters->nodes, x->run->plan->node_count);
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
     for (uint64_t g = first; g < end; g++)
         x->boxes[g % WINDOW].state = FILLING;
@@ -236,8 +239,12 @@ static void box_give_up(struct hand *hand)
     struct box *box = &x->boxes[hand->grain % WINDOW];
     hand->worker.again = false;
     box_empty(x, box);
-    for (uint16_t d = 0; d < x->depth && x->run->counters; d++)
-        hand->locals[d]->rows = hand->rows_before[d];
+    for (uint16_t d = 0; d < x->depth && x->run->counters; d++) {
+        hand->locals[d]->rows = hand->before[d].rows;
+        hand->locals[d]->filtered = hand->before[d].filtered;
+    }
+    if (hand->inner_before)
+        inner_counts(hand->worker.run->counters->nodes, hand->inner_before, x->run->plan->node_count);
     latch_acquire(&x->latch, LATCH_EXCLUSIVE);
     box->state = DONE;
     box->given_up = true;
@@ -323,11 +330,12 @@ static enum status hand_make(struct hand *hand)
         hand->worker.arena = arena_open(NULL, "worker");
     struct arena *arena = hand->worker.arena;
     hand->locals = arena_array(arena, struct local *, x->depth);
-    hand->rows_before = arena_array(arena, uint64_t, x->depth);
+    hand->before = arena_array(arena, struct counted, x->depth);
     enum status status = STATUS_OK;
     struct local *next;
     if (x->inner)
         inner_run_open(&hand->worker, x->answers);
+    hand->inner_before = x->inner && x->boxes && x->run->counters ? arena_array(arena, struct node_counters, x->run->plan->node_count + 1u) : NULL;
     if (x->sink_class) {
         status = sink_make(x->sink_op, x->sink_class, &hand->worker, &next);
     } else {
@@ -584,9 +592,12 @@ static void add_counters(struct exchange *x, uint64_t from_us, bool top_too)
         return;
     struct exec_node *op = x->top;
     for (uint16_t d = 0; d < x->depth; d++, op = op->left) {
-        for (struct hand *hand = x->hands; hand; hand = hand->next)
+        for (struct hand *hand = x->hands; hand; hand = hand->next) {
             if (hand->source && (d > 0 || top_too))
                 op->counters->rows += hand->locals[d]->rows;
+            if (hand->source)
+                op->counters->filtered += hand->locals[d]->filtered;
+        }
         op->counters->workers_launched = x->send_at_us ? 1 : x->hand_count;
         if (d > 0 || top_too) {
             op->counters->loops++;

@@ -379,6 +379,7 @@ static enum status scan_read(struct index_local *l, struct btree_scan *scan)
         status = btree_scan_next(scan, &entries);
         if (status || entries.count == 0)
             break;
+        status = run_check(l->local.worker);     /* at each leaf: of its entries perhaps none is a row */
         for (uint32_t i = 0; i < entries.count && !status && !(single && l->found_one); i++)
             status = take(l, i, entries.row_ids[i], entries.keys[i], entries.key_lengths[i]);
     }

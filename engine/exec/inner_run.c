@@ -101,6 +101,17 @@ void inner_run_open(struct worker *worker, const struct run_answer *answers)
     worker->run = mine;
 }
 
+void inner_counts(struct node_counters *to, const struct node_counters *from, uint32_t nodes)
+{
+    for (uint32_t i = 0; i < nodes; i++) {
+        to[i].rows = from[i].rows;
+        to[i].loops = from[i].loops;
+        to[i].filtered = from[i].filtered;
+        to[i].pages_skipped = from[i].pages_skipped;
+        to[i].heap_fetches = from[i].heap_fetches;
+    }
+}
+
 static void counters_add(struct exec_counters *all, const struct exec_counters *mine, uint32_t nodes)
 {
     for (uint32_t i = 0; i < nodes; i++) {
@@ -114,6 +125,14 @@ static void counters_add(struct exec_counters *all, const struct exec_counters *
         to->filtered += from->filtered;
         to->pages_skipped += from->pages_skipped;
         to->heap_fetches += from->heap_fetches;
+        to->morsels += from->morsels;
+        to->pages_hit += from->pages_hit;
+        to->pages_read += from->pages_read;
+        to->pages_dirtied += from->pages_dirtied;
+        to->pages_written += from->pages_written;
+        to->wal_records += from->wal_records;
+        to->wal_images += from->wal_images;
+        to->wal_bytes += from->wal_bytes;
         to->spilled_bytes += from->spilled_bytes;
         to->memory_bytes = to->memory_bytes > from->memory_bytes ? to->memory_bytes : from->memory_bytes;
     }

@@ -23,6 +23,8 @@ const struct value *inner_answer(const struct run *, const struct scalar *subque
 
 /* The worker (by itself; it has its arena) gets a run of its own, with those answers. */
 void inner_run_open(struct worker *, const struct run_answer *);
+/* Copies what EXPLAIN counts of rows (not time, pages, WAL: those are of what was done), by node. So what a grain added that is given up is taken back. */
+void inner_counts(struct node_counters *to, const struct node_counters *from, uint32_t nodes);
 /* When all workers are home: temporary files go, counts are added to the run's. */
 void inner_runs_close(struct run *);
 

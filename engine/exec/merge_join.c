@@ -55,7 +55,7 @@ struct merge_local {
     uint64_t grain;
     struct arena *reader_arena, *group_arena;
     struct spill_rows_reader reader;
-    struct batch chunk; uint32_t chunk_number;     /* the right one at hand */
+    struct batch chunk; uint32_t chunk_number; uint64_t chunk_first;      /* the right one at hand; its first row */
     uint64_t next;                       /* the first right row that no left row has come to */
     bool in_group; uint64_t group_first, group_end;
 };
@@ -449,10 +449,11 @@ static enum status judge(struct merge_local *l)
 /* l->chunk is the one of that right row. */
 static enum status right_at(struct merge_local *l, uint64_t row)
 {
-    uint32_t chunk = (uint32_t)(row / ROWS_CHUNK);
+    const struct spill_rows *rows = &((struct merge_node *)l->local.op)->right;
     enum status status = STATUS_OK;
-    if (chunk == l->chunk_number)
+    if (l->chunk_number != NO_CHUNK && row - l->chunk_first < l->chunk.row_count)
         return STATUS_OK;
+    uint32_t chunk = spill_rows_chunk_of(rows, row);
     if (spill_rows_crowded(&l->reader, chunk)) {
         status = judge(l);
         spill_rows_forget(&l->reader);
@@ -462,15 +463,17 @@ static enum status right_at(struct merge_local *l, uint64_t row)
         status = run_check(l->local.worker);
     if (!status)
         status = spill_rows_chunk(&l->reader, chunk, &l->chunk);
-    if (!status)
+    if (!status) {
         l->chunk_number = chunk;
+        l->chunk_first = spill_rows_first(rows, chunk);
+    }
     return status;
 }
 
 /* right NULL: a left row by itself. Else the right row is that of right_at. */
 static enum status enter(struct merge_local *l, uint16_t left, bool right, uint64_t row)
 {
-    l->entries[l->entry_count++] = (struct entry){ .right = right ? l->chunk.columns : NULL, .row = row, .at = rows_at(row), .left = left };
+    l->entries[l->entry_count++] = (struct entry){ .right = right ? l->chunk.columns : NULL, .row = row, .at = right ? (uint16_t)(row - l->chunk_first) : 0, .left = left };
     return l->entry_count == BATCH_ROWS ? judge(l) : STATUS_OK;
 }
 
@@ -478,7 +481,7 @@ static enum status enter(struct merge_local *l, uint16_t left, bool right, uint6
 static int compare(const struct merge_local *l, uint16_t i, uint64_t row)
 {
     const struct merge_node *n = (const struct merge_node *)l->local.op;
-    uint16_t at = rows_at(row);
+    uint16_t at = (uint16_t)(row - l->chunk_first);
     for (uint16_t k = 0; k < n->op.plan->key_count; k++) {
         const struct vector *left = &l->key_vectors[k], *right = &l->chunk.columns[n->key_column[k]];
         if (vector_null(right, at))

@@ -11,6 +11,7 @@
 #include "engine/exec/spill_rows.h"
 
 #define DIRECT 256                       /* so many rows at once aren't worth copying */
+#define PENDING_BYTES (1u << 20)         /* so much doesn't wait for a full batch */
 
 struct loop_node {
     struct exec_node op;
@@ -126,7 +127,7 @@ static enum status hand_on(struct loop_local *l, const struct batch *out)
         return status ? status : local_push(&l->local, out);
     }
     rows_append(&l->pending, out);
-    return l->pending.count >= BATCH_ROWS ? flush_pending(l) : STATUS_OK;
+    return l->pending.count >= BATCH_ROWS || l->pending.bytes > PENDING_BYTES ? flush_pending(l) : STATUS_OK;
 }
 
 /* What the right side gives for the present left row. */
@@ -152,8 +153,7 @@ static enum status inner_take(struct local *local, const struct batch *batch)
             return rows_before_failure(local, batch, status, at, inner_take);
         joined.selection = (row_pos *)left;
         joined.all_selected = left == NULL;
-        if (n->op.counters)
-            atomic_fetch_add_explicit(&n->op.counters->filtered, batch->selected_count - joined.selected_count, memory_order_relaxed);
+        local_filtered(&l->local, batch->selected_count - joined.selected_count);
     }
     if (joined.selected_count == 0)
         return STATUS_OK;
@@ -180,7 +180,7 @@ static enum status keep_take(struct local *local, const struct batch *batch)
     return spill_rows_append(&n->right, batch, batch->all_selected ? NULL : batch->selection, batch->selected_count);
 }
 
-/* The right side is run once and kept. */
+/* The right side is run once and kept; nothing of it is, if that fails. */
 static enum status keep_right(struct loop_node *n)
 {
     struct local keep = { .op = &n->op, .worker = &n->op.run->leader, .take = keep_take };
@@ -230,7 +230,7 @@ static enum status run_right(struct loop_local *l)
         }
         for (uint32_t c = 0; c < spill_rows_chunks(&n->right) && !status; c++) {
             struct batch batch;
-            l->right_first = (uint64_t)c * ROWS_CHUNK;
+            l->right_first = spill_rows_first(&n->right, c);
             status = kept_chunk(l, c, &batch);
             if (!status)
                 status = run_check(l->local.worker);
@@ -347,8 +347,9 @@ static enum status loop_flush(struct local *local)
         if (status)
             break;
         uint16_t count = 0;
+        uint64_t first = spill_rows_first(&n->right, c);
         for (uint16_t i = 0; i < batch.row_count; i++)
-            if (!l->right_matched || !l->right_matched[(uint64_t)c * ROWS_CHUNK + i])
+            if (!l->right_matched || !l->right_matched[first + i])
                 unmatched[count++] = i;
         for (uint16_t k = 0; k < plan->column_count; k++) {
             uint16_t column = n->outputs[k];

@@ -140,8 +140,15 @@ struct local {
     enum status (*grain_end)(struct local *, uint64_t grain);
     bool stopped_itself;
     bool to_client, fans_out;            /* the end of a chain: its rows wait for the client; an operator that fans out stands between it and there */
-    uint64_t rows, push_us;              /* counted when asked */
+    uint64_t rows, filtered, push_us;    /* counted when asked; the first two are a worker's: they come to the node's when it is home */
 };
+static inline void local_filtered(struct local *local, uint64_t rows)
+{
+    if (local->worker->number)
+        local->filtered += rows;
+    else if (local->op->counters)
+        atomic_fetch_add_explicit(&local->op->counters->filtered, rows, memory_order_relaxed);
+}
 
 /* From here on this thread's pages and WAL are this node's (NULL: nobody's). Whose they were. For EXPLAIN. */
 struct node_counters *pages_count_for(struct node_counters *);

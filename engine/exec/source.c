@@ -582,7 +582,7 @@ static enum status cte_source(struct local *local)
         if (spill_rows_crowded(&reader, c))
             spill_rows_forget(&reader);
         status = spill_rows_chunk(&reader, c, &batch);
-        batch.grain = c / GRAIN_BATCHES;
+        batch.grain = spill_rows_first(cte->rows, c) / ROWS_CHUNK / GRAIN_BATCHES;
         if (!status)
             status = run_check(local->worker);
         if (!status)

@@ -2,7 +2,7 @@
  *
  * A batch on disk: its header, then for each column whether nulls follow, the null bytes, and the values: fixed widths as
  * they lie, varying ones as lengths and then the bytes. Arrays begin at multiples of 16, so that what was read is used in
- * place. Writes are gathered into a buffer. */
+ * place. Writes are gathered into a buffer, which is there from the first to spill_flush: files that wait to be read have none. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct spill_file {
     uint16_t column_count;
     int fd;
     uint64_t length;                     /* written, buffer included */
-    uint8_t *buffer; size_t buffered;
+    uint8_t *buffer; size_t buffered;    /* NULL: nothing waits */
     struct mapping { struct mapping *before; uint8_t *memory; size_t bytes, used; } *mapped;     /* spill_map */
 };
 struct spill_header { uint64_t bytes, grain; uint32_t rows; uint32_t unused; };
@@ -49,10 +49,9 @@ enum status spill_open(struct run *run, const struct sql_type *types, uint16_t c
         unlink(path);
     }
     struct spill_file *file = malloc(sizeof *file);
-    uint8_t *buffer = malloc(BUFFER_BYTES);
-    if (!file || !buffer)
+    if (!file)
         panic("out of memory");
-    *file = (struct spill_file){ .run = run, .types = types, .column_count = column_count, .fd = fd, .buffer = buffer };
+    *file = (struct spill_file){ .run = run, .types = types, .column_count = column_count, .fd = fd };
     latch_acquire(&run->spill_latch, LATCH_EXCLUSIVE);
     file->next = run->spills;
     run->spills = file;
@@ -77,9 +76,23 @@ static enum status buffer_flush(struct spill_file *file)
     return STATUS_OK;
 }
 
+enum status spill_flush(struct spill_file *file)
+{
+    if (!file->buffer)
+        return STATUS_OK;
+    enum status status = buffer_flush(file);
+    if (status)
+        return status;
+    free(file->buffer);
+    file->buffer = NULL;
+    return STATUS_OK;
+}
+
 static enum status put(struct spill_file *file, const void *bytes, size_t count)
 {
     const uint8_t *from = bytes;
+    if (!file->buffer && !(file->buffer = malloc(BUFFER_BYTES)))
+        panic("out of memory");
     while (count) {
         size_t room = BUFFER_BYTES - file->buffered, take = count < room ? count : room;
         if (from) {
@@ -195,7 +208,7 @@ enum status spill_read(struct spill_reader *reader, struct batch *out, bool *end
     *end = reader->offset >= (reader->end ? reader->end : file->length);
     if (*end)
         return STATUS_OK;
-    enum status status = file->buffered ? buffer_flush(file) : STATUS_OK;
+    enum status status = spill_flush(file);
     struct spill_header header;
     if (!status)
         status = get(file, reader->offset, &header, sizeof header);

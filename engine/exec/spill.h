@@ -11,6 +11,7 @@
 struct spill_file;
 enum status spill_open(struct run *, const struct sql_type *types, uint16_t column_count, struct spill_file **out) MUST_CHECK;
 enum status spill_write(struct spill_file *, const struct batch *) MUST_CHECK;           /* the selected rows; with its grain */
+enum status spill_flush(struct spill_file *) MUST_CHECK;   /* everything is in the file: from now on several threads may read at once, each by a reader of its own */
 uint64_t    spill_bytes(const struct spill_file *);
 struct spill_reader { struct spill_file *file; uint64_t offset, end; struct arena *arena; };   /* end 0: of the file */
 void        spill_read_from_start(struct spill_file *, struct arena *, struct spill_reader *out);   /* the arena is reset at each read */
@@ -43,7 +44,7 @@ struct spill_set {
 void        spill_set_open(struct spill_set *, struct run *, struct arena *, const struct sql_type *types, uint16_t column_count);
 /* hashes[k] belongs to positions[k] (NULL: 0 .. count-1). */
 enum status spill_set_add(struct spill_set *, const struct batch *, const row_pos *positions, uint16_t count, const uint64_t *hashes) MUST_CHECK;
-enum status spill_set_flush(struct spill_set *) MUST_CHECK;              /* everything is in the files */
+enum status spill_set_flush(struct spill_set *) MUST_CHECK;              /* everything is in the files, which have no buffers any more */
 bool        spill_set_on_disk(const struct spill_set *);
 void        spill_set_close(struct spill_set *);
 /* A partition's rows in the order they came: first what is on disk, then what is in memory. */

@@ -113,6 +113,15 @@ static enum status deal_out(struct spill_set *set, const struct batch *batch, co
     return STATUS_OK;
 }
 
+static enum status write_all(struct spill_set *set)
+{
+    enum status status = STATUS_OK;
+    for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++)
+        if (set->waiting_arenas[p] && set->waiting[p].count)
+            status = write_waiting(set, p);
+    return status;
+}
+
 enum status spill_set_add(struct spill_set *set, const struct batch *batch, const row_pos *positions, uint16_t count, const uint64_t *hashes)
 {
     enum status status = STATUS_OK;
@@ -122,7 +131,7 @@ enum status spill_set_add(struct spill_set *set, const struct batch *batch, cons
     }
     if (status || !set->keep_bytes || set->bytes <= set->keep_bytes)
         return status;
-    return spill_set_flush(set);
+    return write_all(set);
 }
 
 bool spill_set_on_disk(const struct spill_set *set)
@@ -158,10 +167,10 @@ enum status spill_set_read(struct spill_set_reader *reader, struct batch *out, b
 
 enum status spill_set_flush(struct spill_set *set)
 {
-    enum status status = STATUS_OK;
+    enum status status = write_all(set);
     for (uint32_t p = 0; p < SPILL_PARTITIONS && !status; p++)
-        if (set->waiting_arenas[p] && set->waiting[p].count)
-            status = write_waiting(set, p);
+        if (set->files[p])
+            status = spill_flush(set->files[p]);
     return status;
 }
 

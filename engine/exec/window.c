@@ -5,8 +5,8 @@
  * goes on, chunk by chunk: the input's columns, then the results. Rows of the partition that isn't whole move to the next block. Where blocks end
  * doesn't show: grains count rows.
  *
- * A partition that is larger than work_mem lies in a temporary file that is mapped: its chunks move there as they fill, and so does what is computed
- * by row. Functions look at rows and frames anywhere in it, by plain pointers; after each pass the pages are given back, and the
+ * A partition that is larger than work_mem lies in a temporary file that is mapped: its chunks move there as they fill, the bytes of texts before, if
+ * they are many, and so does what is computed by row. Functions look at rows and frames anywhere in it, by plain pointers; after each pass the pages are given back, and the
  * file's room is taken before anything is written there, so a full disk is an error (53100) and not a signal.
  *
  * Where a partition and a group of peers begins is marked as rows come. What is computed of a partition hangs on its rows only, so
@@ -15,6 +15,7 @@
 #include "engine/exec/window_private.h"
 
 #define BLOCK_ROWS    32768
+#define TEXTS_LEAST   (1u << 20)         /* bytes of a chunk that isn't full, for which its texts go */
 #define PARALLEL_ROWS 8192               /* fewer aren't worth waking anybody */
 
 static const char *const names[] = { "", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value" };
@@ -98,11 +99,30 @@ enum status block_room(const struct block *b, size_t bytes, void **out)
 
 /* ---- a partition that is larger than work_mem ---- */
 
-/* A vector's values, nulls and bytes. */
-static enum status map_vector(struct spill_file *file, const struct vector *from, uint16_t count, struct vector *to)
+/* The bytes of the texts first .. count - 1. */
+static enum status map_texts(struct spill_file *file, struct varlen *texts, uint16_t first, uint16_t count)
+{
+    size_t total = 0;
+    for (uint16_t k = first; k < count; k++)
+        total += texts[k].length;
+    void *bytes = NULL;
+    enum status status = total ? spill_map(file, total, &bytes) : STATUS_OK;
+    uint8_t *at = bytes;
+    for (uint16_t k = first; k < count && !status; k++) {
+        if (!texts[k].length)
+            continue;
+        memcpy(at, texts[k].bytes, texts[k].length);
+        texts[k].bytes = at;
+        at += texts[k].length;
+    }
+    return status;
+}
+
+/* A vector's values, nulls and bytes; those of the first `mapped` texts are there. */
+static enum status map_vector(struct spill_file *file, const struct vector *from, uint16_t mapped, uint16_t count, struct vector *to)
 {
     void *values, *nulls = NULL;
-    size_t bytes = count * width_bytes(from->width), total = 0;
+    size_t bytes = count * width_bytes(from->width);
     enum status status = spill_map(file, bytes, &values);
     if (!status && from->nulls)
         status = spill_map(file, count, &nulls);
@@ -112,22 +132,53 @@ static enum status map_vector(struct spill_file *file, const struct vector *from
     if (nulls)
         memcpy(nulls, from->nulls, count);
     *to = (struct vector){ .values = values, .nulls = nulls, .width = from->width };
-    struct varlen *texts = values;
-    if (from->width != WIDTH_VARLEN)
-        return STATUS_OK;
-    for (uint16_t k = 0; k < count; k++)
-        total += texts[k].length;
-    void *to_bytes;
-    status = spill_map(file, total, &to_bytes);
-    uint8_t *at = to_bytes;
-    for (uint16_t k = 0; k < count && !status; k++) {
-        if (!texts[k].length)
+    return from->width == WIDTH_VARLEN ? map_texts(file, values, mapped, count) : STATUS_OK;
+}
+
+/* What stays of a chunk that isn't full when its texts' bytes are in the file. */
+static void chunk_copy(struct arena *arena, const struct rows *rows, const struct chunk *from, struct chunk *to)
+{
+    *to = (struct chunk){ .count = from->count, .capacity = from->capacity, .columns = arena_array(arena, struct vector, rows->column_count + 1u) };
+    for (uint16_t k = 0; k < rows->column_count; k++) {
+        const struct vector *v = &from->columns[k];
+        size_t width = width_bytes(v->width);
+        to->columns[k] = (struct vector){ .values = arena_alloc(arena, width * from->capacity), .width = v->width };
+        memcpy(to->columns[k].values, v->values, width * from->count);
+        if (!v->nulls)
             continue;
-        memcpy(at, texts[k].bytes, texts[k].length);
-        texts[k].bytes = at;
-        at += texts[k].length;
+        to->columns[k].nulls = arena_zero(arena, from->capacity);
+        memcpy(to->columns[k].nulls, v->nulls, from->count);
     }
-    return status;
+}
+
+/* Rows so wide that there is too much before a chunk is full: the bytes of its texts go into the file. */
+static enum status block_map_texts(struct window_local *l, struct block *b)
+{
+    struct rows *rows = &b->rows;
+    uint32_t last = rows->chunk_count - 1;
+    struct chunk *chunk = &rows->chunks[last], kept;
+    uint64_t first = (uint64_t)last * ROWS_CHUNK;
+    uint16_t mapped = b->mapped_texts > first ? (uint16_t)(b->mapped_texts - first) : 0;
+    enum status status = b->file ? STATUS_OK : spill_open(l->local.worker->run, rows->types, rows->column_count, &b->file);
+    for (uint16_t k = 0; k < rows->column_count && !status; k++)
+        if (chunk->columns[k].width == WIDTH_VARLEN)
+            status = map_texts(b->file, chunk->columns[k].values, mapped, chunk->count);
+    if (!status)
+        status = run_check(l->local.worker);
+    if (status)
+        return status;
+    struct arena *arena = arena_open(b->arena, "rows");
+    struct chunk *chunks = arena_array(arena, struct chunk, rows->chunk_capacity);
+    chunk_copy(arena, rows, chunk, &kept);
+    memcpy(chunks, rows->chunks, last * sizeof *chunks);
+    chunks[last] = kept;
+    *rows = (struct rows){ .arena = arena, .types = rows->types, .column_count = rows->column_count, .chunks = chunks, .chunk_count = last + 1,
+                           .chunk_capacity = rows->chunk_capacity, .count = rows->count };
+    arena_close(b->rows_arena);
+    b->rows_arena = arena;
+    b->mapped_texts = rows->count;
+    spill_map_rest(b->file);
+    return STATUS_OK;
 }
 
 /* The full chunks go into the file. */
@@ -146,8 +197,9 @@ static enum status block_map(struct window_local *l, struct block *b)
         if (status)
             break;
         chunks[c].columns = columns;
+        uint64_t first = (uint64_t)c * ROWS_CHUNK, mapped = b->mapped_texts > first ? b->mapped_texts - first : 0;
         for (uint16_t k = 0; k < old.column_count && !status; k++)
-            status = map_vector(b->file, &old.chunks[c].columns[k], ROWS_CHUNK, &chunks[c].columns[k]);
+            status = map_vector(b->file, &old.chunks[c].columns[k], (uint16_t)(mapped < ROWS_CHUNK ? mapped : ROWS_CHUNK), ROWS_CHUNK, &chunks[c].columns[k]);
     }
     if (!status)
         status = run_check(l->local.worker);
@@ -500,8 +552,11 @@ static enum status window_take(struct local *local, const struct batch *batch)
     uint64_t whole = last_partition(b, much ? (uint64_t)b->mapped_chunks * ROWS_CHUNK : b->rows.count - batch->selected_count);
     if (whole < BLOCK_ROWS / 2 && !much)
         return STATUS_OK;
-    if (whole == 0)                      /* one partition, and it goes on */
-        return b->rows.count >= (uint64_t)(b->mapped_chunks + 1) * ROWS_CHUNK ? block_map(l, b) : STATUS_OK;
+    if (whole == 0) {                    /* one partition, and it goes on */
+        status = b->rows.count >= (uint64_t)(b->mapped_chunks + 1) * ROWS_CHUNK ? block_map(l, b) : STATUS_OK;
+        much = b->rows.bytes > (uint64_t)local->worker->run->work_mem && b->rows.bytes > TEXTS_LEAST;
+        return !status && much ? block_map_texts(l, b) : status;
+    }
     status = block_finish(l, b, whole);
     return status ? status : block_move(l, whole);
 }

@@ -39,6 +39,7 @@ struct block {
     struct rows rows;
     struct spill_file *file;             /* a partition that outgrows work_mem: everything that is by row lies in it, mapped (spill_map); NULL: in the arena */
     uint32_t mapped_chunks;              /* so many of rows' chunks lie there */
+    uint64_t mapped_texts;               /* rows whose texts' bytes lie there, if it is more */
     uint8_t *begins; uint64_t begins_capacity;
     uint64_t *peer_start, *peer_end, *peer_group;    /* row numbers, and the number of the group of peers, within the partition */
     uint64_t *starts, *ends;             /* frames of the item at hand, within the partition */

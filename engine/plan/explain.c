@@ -289,7 +289,10 @@ static void touched_by(struct explaining *x, struct shown *item, const struct pl
         if (c) {
             item->own.hit += c->pages_hit;
             item->own.read += c->pages_read;
+            item->own.dirtied += c->pages_dirtied;
+            item->own.written += c->pages_written;
             item->own.records += c->wal_records;
+            item->own.images += c->wal_images;
             item->own.bytes += c->wal_bytes;
         }
         if (e == n) return;
@@ -485,7 +488,10 @@ static void touched_sum(struct explaining *x)
             if (x->items[k].kind == SHOWN_NODE && x->items[k].depth <= node->depth) break;
             node->all.hit += t->hit;
             node->all.read += t->read;
+            node->all.dirtied += t->dirtied;
+            node->all.written += t->written;
             node->all.records += t->records;
+            node->all.images += t->images;
             node->all.bytes += t->bytes;
         }
         if (node->all.hit < 0) node->all.hit = 0;          /* read ahead, and never asked for */

@@ -20,7 +20,7 @@ struct shown {
     const char **items; int count;       /* LIST */
     double number; const char *unit;     /* NUMBER; unit is for the text ("kB") */
     struct size sizes[4];                /* SIZES: count of them, on one line of the text */
-    struct touched { int64_t hit, read, records, bytes; } own, all;      /* NODE: pages and WAL; all: those of what stands deeper, too */
+    struct touched { int64_t hit, read, dirtied, written, records, images, bytes; } own, all;      /* NODE: pages and WAL; all: those of what stands deeper, too */
     const struct plan *plan;             /* NODE: whose costs and counters; NULL: none are shown */
     bool counted;                        /* NODE: it has counters of its own */
 };

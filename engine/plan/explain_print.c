@@ -43,6 +43,19 @@ double explain_leader_us(const struct exec_counters *c)
 
 /* ---- text ---- */
 
+static bool any_buffers(const struct touched *t) { return t->hit || t->read || t->dirtied || t->written; }
+
+static void text_buffers(struct explaining *x, struct lines *l, const struct touched *t, int indent)
+{
+    const struct { const char *name; int64_t number; } all[] = { { "hit", t->hit }, { "read", t->read }, { "dirtied", t->dirtied }, { "written", t->written } };
+    struct text_buffer text;
+    text_buffer_open(&text, x->arena);
+    text_buffer_printf(&text, "%*sBuffers: shared", indent, "");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].number) text_buffer_printf(&text, " %s=%" PRId64, all[i].name, all[i].number);
+    line_add(l, text.bytes);
+}
+
 /* What stands behind a node's details: pages and WAL, of it and all below. */
 static void text_touched(struct explaining *x, struct lines *l, const struct shown *node)
 {
@@ -50,14 +63,21 @@ static void text_touched(struct explaining *x, struct lines *l, const struct sho
     const struct touched *t = node ? &node->all : NULL;
     struct text_buffer text;
     if (!t || !o->analyze) return;
-    if (o->buffers && (t->hit || t->read)) {
-        text_buffer_open(&text, x->arena);
-        text_buffer_printf(&text, "%*sBuffers: shared", node->depth + 2, "");
-        if (t->hit) text_buffer_printf(&text, " hit=%" PRId64, t->hit);
-        if (t->read) text_buffer_printf(&text, " read=%" PRId64, t->read);
-        line_add(l, text.bytes);
-    }
-    if (o->wal && t->records) line_add(l, arena_printf(x->arena, "%*sWAL: records=%" PRId64 " bytes=%" PRId64, node->depth + 2, "", t->records, t->bytes));
+    if (o->buffers && any_buffers(t)) text_buffers(x, l, t, node->depth + 2);
+    if (!o->wal || !t->records) return;
+    text_buffer_open(&text, x->arena);
+    text_buffer_printf(&text, "%*sWAL: records=%" PRId64, node->depth + 2, "", t->records);
+    if (t->images) text_buffer_printf(&text, " fpi=%" PRId64, t->images);
+    text_buffer_printf(&text, " bytes=%" PRId64, t->bytes);
+    line_add(l, text.bytes);
+}
+
+static void text_planning(struct explaining *x, struct lines *l)
+{
+    const struct touched t = { .hit = x->options->planning_hit, .read = x->options->planning_read };
+    if (!x->options->buffers || !any_buffers(&t)) return;
+    line_add(l, "Planning:");
+    text_buffers(x, l, &t, 2);
 }
 
 static void text_settings(struct explaining *x, struct lines *l)
@@ -110,6 +130,7 @@ void explain_text(struct explaining *x, char ***lines, int *count)
     text_touched(x, &l, node);
     text_settings(x, &l);
     if (explain_reason(x)) line_add(&l, arena_printf(x->arena, "Serial Reason: %s", x->plan->serial_reason));
+    text_planning(x, &l);
     if (x->options->summary) line_add(&l, arena_printf(x->arena, "Planning Time: %.3f ms", (double)x->options->planning_us / 1000));
     if (explain_phases(x)) {
         const struct exec_counters *c = x->counters;

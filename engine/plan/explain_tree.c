@@ -281,10 +281,12 @@ static void detail(struct tree *j, const struct shown *item)
 
 static void buffers(struct tree *j, const struct touched *t)
 {
-    static const char *const none[] = { "Shared Dirtied Blocks", "Shared Written Blocks", "Local Hit Blocks", "Local Read Blocks", "Local Dirtied Blocks", "Local Written Blocks",
+    static const char *const none[] = { "Local Hit Blocks", "Local Read Blocks", "Local Dirtied Blocks", "Local Written Blocks",
                                         "Temp Read Blocks", "Temp Written Blocks" };
     property_number(j, "Shared Hit Blocks", (double)t->hit, 0);
     property_number(j, "Shared Read Blocks", (double)t->read, 0);
+    property_number(j, "Shared Dirtied Blocks", (double)t->dirtied, 0);
+    property_number(j, "Shared Written Blocks", (double)t->written, 0);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) property_number(j, none[i], 0, 0);
 }
 
@@ -294,7 +296,7 @@ static void node_touched(struct explaining *x, struct tree *j, const struct show
     if (x->options->buffers) buffers(j, &node->all);
     if (!x->options->wal) return;
     property_number(j, "WAL Records", (double)node->all.records, 0);
-    property_number(j, "WAL FPI", 0, 0);
+    property_number(j, "WAL FPI", (double)node->all.images, 0);
     property_number(j, "WAL Bytes", (double)node->all.bytes, 0);
 }
 
@@ -363,7 +365,7 @@ static void query(struct explaining *x, struct tree *j)
     if (explain_reason(x)) property_text(j, "Serial Reason", x->plan->serial_reason);
     if (o->buffers) {
         group_open(j, "Planning", "Planning", false);
-        buffers(j, &(struct touched){ 0 });
+        buffers(j, &(struct touched){ .hit = o->planning_hit, .read = o->planning_read });
         group_close(j, "Planning", false);
     }
     if (o->summary) property_number(j, "Planning Time", (double)o->planning_us / 1000, 3);

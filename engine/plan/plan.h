@@ -257,6 +257,7 @@ struct explain_options {
     bool analyze, verbose, costs, buffers, wal, timing, summary, show_settings;
     int format;                          /* 0 text, 1 JSON, 2 XML, 3 YAML */
     uint64_t planning_us;                /* for "Planning Time" */
+    int64_t planning_hit, planning_read; /* pages that planning looked at */
     struct { const char *name, *value; } *settings; int setting_count;     /* that differ from their defaults and mean something to the planner */
 };
 enum status explain_plan(const struct prepared_plan *, const struct explain_options *, const struct exec_counters *, struct arena *,

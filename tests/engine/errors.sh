@@ -165,6 +165,16 @@ done
 [ "$canceled" -ge ${#spills[@]} ]
 verdict $? "errors: $canceled of those runs were canceled"
 
+# ---- An index range of which no entry is a row any more is walked in vain, but not in the face of a cancel.
+q -c "CREATE TABLE gone (k int, t text)" -c "INSERT INTO gone SELECT g, 'x' FROM generate_series(1, 200000) g" -c "CREATE INDEX gone_k ON gone (k)" -c "ANALYZE gone"
+vain="SELECT count(*) FROM gone WHERE k > 0 AND t <> ''"
+same "errors: the range is read by its index" 1 "$(ask 4 "EXPLAIN $vain" "SET enable_seqscan = off; SET enable_bitmapscan = off" | grep -c 'Index Scan')"
+for workers in 1 4; do
+    same "errors: a range without rows is canceled, $workers workers" "ERROR:  57014: canceling statement due to statement timeout" \
+        "$(psql -X -q -At -v VERBOSITY=verbose -c "$gate SET enable_seqscan = off; SET enable_bitmapscan = off; SET max_parallel_workers_per_gather = $workers" -c "BEGIN" -c "DELETE FROM gone" \
+            -c "SET LOCAL statement_timeout = 1" -c "$vain" 2>&1 | head -n 1)"
+done
+
 # ---- Cancels and clients that go away: the workers are free again.
 launched() { # the workers that a query gets now
     q -c "$gate SET max_parallel_workers_per_gather = 8" -c "EXPLAIN (ANALYZE) SELECT count(*) FROM e WHERE k <> 5" | sed -n 's/.*Workers Launched: //p'

@@ -109,6 +109,19 @@ done
 plan 4 "INSERT INTO small SELECT * FROM big WHERE id = -1" >"$scratch/plan"
 same "parallel: a change has one worker" 0 "$(grep -c 'Workers Planned' "$scratch/plan")"
 
+# What a change touches: pages that it made dirty, and their images in the log after a checkpoint, as many as the log has of them.
+q -c "CREATE TABLE touched AS SELECT g AS id, 0 AS n, repeat('x', 100) AS t FROM generate_series(1, 20000) g" -c "VACUUM touched" -c "CHECKPOINT"
+images=$(q -c "SELECT images FROM crab_wal")
+q -c "EXPLAIN (ANALYZE, BUFFERS, WAL, FORMAT YAML) UPDATE touched SET n = 1 WHERE id % 100 = 0" >"$scratch/plan"
+images=$(($(q -c "SELECT images FROM crab_wal") - images))
+number() { sed -n "s/.*$1: //p" "$scratch/plan" | head -n 1; }
+[ "$(number 'Shared Dirtied Blocks')" -gt 100 ] && [ "$(number 'WAL FPI')" -gt 100 ] && [ "$(number 'WAL FPI')" -le "$images" ]
+verdict $? "parallel: EXPLAIN counts pages made dirty ($(number 'Shared Dirtied Blocks')) and their images ($(number 'WAL FPI'), of $images)"
+q -c "EXPLAIN (ANALYZE, BUFFERS, WAL) UPDATE touched SET n = 2 WHERE id % 100 = 0" >"$scratch/plan"
+again=$(sed -n 's/.*WAL: .* fpi=\([0-9]*\) .*/\1/p' "$scratch/plan" | head -n 1)
+grep -q 'Buffers: shared hit=' "$scratch/plan" && grep -q 'WAL: records=[1-9]' "$scratch/plan" && [ "${again:-0}" -lt $((images / 4)) ]
+verdict $? "parallel: … which are in the log already when it comes again: $(grep -m 1 -o 'WAL: .*' "$scratch/plan")"
+
 # The pool's size may change at any time; a pool that is too small for a statement only makes it slower.
 for limit in 0 1 3 16; do
     q -c "SET max_parallel_workers = $limit"
@@ -143,7 +156,8 @@ inner+=("SELECT count(*), sum(s.f), sum(d.k) FROM tenth s JOIN dim d ON d.k > s.
     "SELECT s.id FROM tenth s JOIN dim d ON d.k > s.k + 480 AND 1 / (s.id - $((rows * 6 / 100))) >= 0 LIMIT 40" "SELECT s.id, d.k FROM tenth s JOIN dim d ON d.k >= s.k + 490 AND 1 / (s.id - $((rows * 6 / 100))) < 5"
     "SELECT count(*) FROM tenth s JOIN (SELECT 1 / (k - 400) AS q, k FROM dim OFFSET 0) d ON d.k > s.k WHERE s.id < 0" "SELECT count(*) FROM tenth s JOIN (SELECT 1 / (k - 400) AS q, k FROM dim OFFSET 0) d ON d.k > s.k + d.q"
     "SELECT count(*), sum(f) FROM tenth WHERE 5 IN (SELECT m FROM small)" "SELECT id FROM tenth WHERE (SELECT count(*) FROM big) > 5 AND NOT EXISTS (SELECT 1 FROM small WHERE k < 0) AND id % 499 = 0" "SELECT sum(f) FROM tenth WHERE 3 > ALL (SELECT m FROM small)"
-    "SELECT s.m, count(*), sum(s.f * d.h) FROM tenth s JOIN (SELECT m, max(f) AS h FROM big GROUP BY m) d ON d.h > s.f * 1.01 AND d.m < s.m GROUP BY s.m")
+    "SELECT s.m, count(*), sum(s.f * d.h) FROM tenth s JOIN (SELECT m, max(f) AS h FROM big GROUP BY m) d ON d.h > s.f * 1.01 AND d.m < s.m GROUP BY s.m"
+    "SELECT count(*), sum(s.f), min(d.t) FROM tenth s JOIN (SELECT k, t FROM big WHERE id <= 20000 OFFSET 0) d ON d.k > s.k + 480 WHERE s.id % 199 = 0")
 # Keys of a hash join that only the leader can work out: it builds alone. And an answer that comes while workers of another pipeline begin.
 first_full=${#inner[@]}
 inner+=("SELECT * FROM (WITH c AS MATERIALIZED (SELECT k FROM dim WHERE k < 50) SELECT count(*), sum(d.k), sum(s.f) FROM (SELECT * FROM dim WHERE k < 20) d FULL JOIN small s ON d.k = (SELECT c.k FROM c WHERE c.k > s.k - 990 ORDER BY c.k LIMIT 1)) w"
@@ -159,6 +173,8 @@ for run in 2 3 4 8 16; do
     same "parallel: ${#inner[@]} queries that run plans for rows, the same bytes with $run workers as with 1${how:+, loops only}" "$(md5sum <"$scratch/$of")" "$(inside $run "$how" | tee "$scratch/n" | md5sum)"
     cmp -s "$scratch/$of" "$scratch/n" || diff "$scratch/$of" "$scratch/n" | head -n 8 | sed 's/^/        | /'
 done
+inside 1 "$loops SET work_mem = '64kB';" >"$scratch/n3"                   # what is kept lies on disk
+same "parallel: plans for rows, the same bytes with 4 workers as with 1 in 64 kB, loops only" "$(md5sum <"$scratch/n3")" "$(inside 4 "$loops SET work_mem = '64kB';" | md5sum)"
 for n in 0 3 5 6 7 9 $((first_kept + 2)) $((first_kept + 9)) $((first_kept + 11)); do
     plan 2 "${inner[n]}" >"$scratch/plan"
     [ $n = 0 ] && psql -X -q -At -c "$settings $loops SET max_parallel_workers_per_gather = 2" -c "EXPLAIN (ANALYZE) ${inner[n]}" >"$scratch/plan"

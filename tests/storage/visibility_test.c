@@ -235,3 +235,25 @@ Test(visibility, page_and_map_agree_after_any_changes)
     cr_expect_eq(scan(txn, NULL, NULL), left);
     MUST(txn_commit(txn));
 }
+
+Test(visibility, entries_in_any_order_need_each_page_of_the_map_once)
+{
+    enum { N = 400 };
+    uint64_t ids[N];
+    uint8_t answers[N];
+    struct mtr mtr;
+    mtr_begin(&mtr, store, 0);
+    for (uint32_t k = 0; k < 2; k++) {
+        MUST(visibility_join_page(&heap, k * SPACE_ENTRIES, &mtr));
+        visibility_set(&mtr, &heap, k * SPACE_ENTRIES + 5);
+        visibility_set(&mtr, &heap, k * SPACE_ENTRIES + 9);
+    }
+    mtr_commit(&mtr);
+    for (uint32_t i = 0; i < N; i++)         /* both pages of the map, and one that is not there, in turn */
+        ids[i] = ROW_ID(i % 3 * SPACE_ENTRIES + i / 3 % 12, i % 7);
+    int64_t before = pool_touched.hits;
+    MUST(heap_map_visible(&heap, ids, N, answers));
+    cr_expect_eq(pool_touched.hits - before, 2);
+    for (uint32_t i = 0; i < N; i++)
+        cr_expect_eq(answers[i], i % 3 < 2 && (i / 3 % 12 == 5 || i / 3 % 12 == 9), "entry %u", i);
+}

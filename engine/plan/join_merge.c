@@ -13,9 +13,14 @@
 
 #define TRY(x) do { enum status s_ = (x); if (s_) return s_; } while (0)
 
+static bool mergeable(const struct judged *c, itemset l, itemset r, struct scalar **left, struct scalar **right)
+{
+    return equal_sides(c, l, r, left, right) && !scalar_has_volatile(*left) && !scalar_has_volatile(*right) && type_comparable((*left)->type.oid) && type_comparable((*right)->type.oid);
+}
+
 enum status merge_key(struct planner *p, const struct judged *c, itemset l, itemset r, struct scalar **left, struct scalar **right, bool *ok)
 {
-    *ok = equal_sides(c, l, r, left, right) && type_comparable((*left)->type.oid) && type_comparable((*right)->type.oid);
+    *ok = mergeable(c, l, r, left, right);
     return *ok ? equality_common(p, left, right, ok) : STATUS_OK;
 }
 
@@ -97,8 +102,11 @@ bool merge_cost(struct problem *b, struct judged *const *on, uint32_t on_count, 
 {
     struct planner *p = b->p;
     const struct path *l = path->left, *r = path->right;
-    struct merge_way way = { .left = arena_array(p->arena, struct scalar *, on_count + 1u), .right = arena_array(p->arena, struct scalar *, on_count + 1u) };
+    struct merge_way way = { .left = b->merge_left, .right = b->merge_right };
     double penalty = p->settings->enable_mergejoin ? 0 : 1e10, left_startup, left_total, right_startup, right_total;
+    uint32_t most = 0;                   /* keys, without asking for casts: so many pairs are tried that nothing is made for those that can't be the best */
+    for (uint32_t i = 0; i < on_count; i++) most += mergeable(on[i], l->set, r->set, &way.left[0], &way.right[0]);
+    if (most == 0 || penalty + l->total + r->total + merging_cost(p, l->rows, r->rows, r->width, 1) + made >= give_up) return false;
     for (uint32_t i = 0; i < on_count; i++) {
         bool ok;
         if (merge_key(p, on[i], l->set, r->set, &way.left[way.count], &way.right[way.count], &ok)) {
@@ -115,6 +123,8 @@ bool merge_cost(struct problem *b, struct judged *const *on, uint32_t on_count, 
     path->method = METHOD_MERGE;
     path->startup = penalty + left_startup + right_total;
     path->total = penalty + left_total + right_total + merging + made;
+    way.left = arena_copy(p->arena, way.left, way.count * sizeof *way.left);
+    way.right = arena_copy(p->arena, way.right, way.count * sizeof *way.right);
     path->merge = arena_copy(p->arena, &way, sizeof way);
     return true;
 }
@@ -168,7 +178,7 @@ enum status merge_full(struct planner *p, struct plan *join, struct layout layou
     double both = join->left->total_cost + join->right->total_cost + sorting + merging + cost_rows(p, join->rows, COST_JOINED);
     if (!p->settings->enable_mergejoin) both += 1e10;
     for (int i = 0; i < join->key_count; i++)
-        if (!type_comparable(left_keys[i]->type.oid)) return STATUS_OK;
+        if (!type_comparable(left_keys[i]->type.oid) || scalar_has_volatile(left_keys[i]) || scalar_has_volatile(right_keys[i])) return STATUS_OK;
     if (both >= join->total_cost) return STATUS_OK;
     join->kind = PLAN_MERGE_JOIN;
     join->startup_cost = both - merging;

@@ -270,6 +270,8 @@ static void make_room(struct problem *b)
     for (uint32_t i = 0; i < b->count; i++) on = b->items[i].on.count > on ? b->items[i].on.count : on;
     b->crossing = arena_array(b->p->arena, struct judged *, all);
     b->on = arena_array(b->p->arena, struct judged *, on);
+    b->merge_left = arena_array(b->p->arena, struct scalar *, (all > on ? all : on) + 1u);
+    b->merge_right = arena_array(b->p->arena, struct scalar *, (all > on ? all : on) + 1u);
     b->used = arena_array(b->p->arena, bool, all > on ? all : on);
 }
 

@@ -84,7 +84,8 @@ struct problem {
     double fraction;                     /* of the result that will be read, when there is a driver */
     uint16_t rel_span;
     uint32_t tries;                      /* joins looked at */
-    struct judged **crossing, **on; bool *used;     /* join_order.c: room for what one join judges */
+    struct judged **crossing, **on; bool *used;     /* join_order.c: room for what one join judges, and for its keys if it is a merge join */
+    struct scalar **merge_left, **merge_right;
 };
 
 static inline bool join_left_only(enum plan_join join) { return join == PLAN_SEMI || join == PLAN_ANTI || join == PLAN_ANTI_NULL; }

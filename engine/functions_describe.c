@@ -59,10 +59,12 @@ ROW_FUNCTION(pg_get_viewdef)
 }
 ROW_FUNCTION(pg_get_viewdef_name)
 {
-    struct value oid;
+    struct value by_oid[2] = {0};
     struct value text = args[0];
-    enum status status = type_in(type_make(OID_REGCLASS, -1), (const char *)text.v.bytes, text.v.length, c->arena, &oid);
-    return status ? status : pg_get_viewdef_row(c, &oid, out);
+    if (c->arg_count > 1)
+        by_oid[1] = args[1];
+    enum status status = type_in(type_make(OID_REGCLASS, -1), (const char *)text.v.bytes, text.v.length, c->arena, &by_oid[0]);
+    return status ? status : pg_get_viewdef_row(c, by_oid, out);
 }
 
 ROW_FUNCTION(pg_get_function_arguments)

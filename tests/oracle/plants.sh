@@ -18,7 +18,7 @@ while IFS='|' read -r name file broken; do
         continue
     fi
     begun=$SECONDS
-    server_start "plant$name" -c fsync=off || { bad "plant $name: the server does not start"; continue; }
+    server_start "plant$name" -c fsync=off -c autovacuum=off || { bad "plant $name: the server does not start"; continue; }
     timeout --foreground 900 "$BUILD/tests/oracle/oracle" SEED="$seed" N="$budget" SHRINK=no >"$scratch/out" 2>&1
     status=$?
     found=$(grep -m 1 -E '^oracle: SEED=|the server is gone' "$scratch/out")

@@ -4,8 +4,11 @@
  * First the workers scan and put of each row what the aggregate reads of it, with its place in the row order, into one of
  * SPILL_PARTITIONS heaps (in memory up to work_mem a worker, then on disk). Then they take the partitions: the rows of a partition, from all
  * workers, in (grain, row) order, into a table that no other partition shares a group with. So no group is in two tables, small
- * tables stay in the cache, and states that hang on order see their rows in it. What comes out is merged by first appearance. */
+ * tables stay in the cache, and states that hang on order see their rows in it. What comes out is merged by first appearance.
+ *
+ * Arguments that run plans (subqueries) are computed when a partition is aggregated, so a worker has a run of its own there, too. */
 #include "engine/exec/aggregate_private.h"
+#include "engine/exec/inner_run.h"
 
 struct deal_local {
     struct local local;
@@ -69,6 +72,8 @@ static enum status take_partitions(void *context, uint16_t number, struct worker
     struct dealing *d = context;
     struct aggregate_node *n = d->node;
     enum status status = STATUS_OK;
+    if (n->op.inner)                     /* its programs are opened here, too, and so the plans that they run */
+        inner_run_open(worker, n->op.run->answers);
     for (uint32_t p = number; p < SPILL_PARTITIONS && !status; p += d->workers) {
         struct aggregate_local *l;
         const struct aside aside = { .sets = n->dealt, .count = n->dealt_count };      /* all in memory: what is made of it is, too */

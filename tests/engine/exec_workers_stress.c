@@ -98,6 +98,8 @@ static const char *const queries[] = {
     "select sum(t.f), count(*) from t cross join lateral (select w.v from t w where w.id = t.id + 1 limit 1) n where n.v > t.v",
     "select id, count(*), sum(v) from t group by id",
     "select count(distinct v), count(distinct id), sum(f) from t",
+    "select id, count(distinct (select max(w.k) from u w where w.k > t.k)), sum(f) from t group by id",
+    "select id % 4000, count(distinct t.k + (select min(k) from u)) filter (where v > (select min(w.k) from u w where w.k <= t.k)), sum(f) from t group by 1",
     "select sum(f), count(*), sum(v) from t where id >= 5 -- by index",
     "select id, v from t where id > 3 and v % 9 = 2 order by id desc -- by index",
 };

@@ -649,7 +649,7 @@ enum status access_plan(struct planner *p, struct rel *r, const struct access *a
 /* ---- the gate ---- */
 
 /* What it met, for the reason why a plan is serial. */
-struct gate { struct planner *p; bool open, planned; bool again, limited; const struct plan *scan; bool large; };   /* again, limited: index_in_grains */
+struct gate { struct planner *p; bool open, planned; bool again, limited, folds; const struct plan *scan; bool large, in_order; };   /* again, limited, folds: workers_for_index */
 
 /* How many that size is worth: 0 none. */
 static uint16_t workers_of_size(double bytes, double threshold)
@@ -677,8 +677,19 @@ static uint16_t workers_granted(struct gate *gate, const struct plan *scan, int 
 
 static bool given(const struct scalar *s) { return !s || s->kind == SCALAR_CONST || s->kind == SCALAR_PARAMETER; }
 
-/* A large range of an index, between bounds that are given, read once and to its end. It is read in grains then, whether or not by workers: so
- * sums of floats don't hang on the gate. */
+/* Rounded sums are made grain by grain, so their last digits hang on where grains end. */
+static bool sums_floats(const struct plan *aggregate)
+{
+    for (int i = 0; i < aggregate->aggregate_count; i++) {
+        const struct aggregate_item *a = &aggregate->aggregates[i];
+        for (uint32_t k = 0; a->aggregate->ordered && k < a->arg_count; k++)
+            if (a->args[k]->type.oid == OID_FLOAT4 || a->args[k]->type.oid == OID_FLOAT8) return true;
+    }
+    return false;
+}
+
+/* A large range of an index, between bounds that are given, read once and to its end. It is read in grains then, whether or not by workers. Not
+ * into a sum of floats (folds): an index is cut where its leaves end, others' inserts move that, and one snapshot's sum is one number. */
 static uint16_t workers_for_index(struct gate *gate, struct plan *scan)
 {
     const struct settings *g = gate->p->settings;
@@ -689,6 +700,10 @@ static uint16_t workers_for_index(struct gate *gate, struct plan *scan)
     if (scan->index->unique && b->equal_count == scan->index->column_count) return 0;
     int workers = workers_of_size(leaf_count(scan->index, fmax(1, scan->rows)) * PAGE_BYTES, fmax((double)g->min_parallel_index_scan_bytes, 1));
     if (!workers) return 0;
+    if (gate->folds) {
+        gate->in_order = true;
+        return 0;
+    }
     scan->in_grains = true;
     return workers_granted(gate, scan, workers);
 }
@@ -716,10 +731,12 @@ static uint16_t gate_node(struct gate *g, struct plan *n)
     if (!n) return 0;
     n->parallel_safe = g->open;
     uint16_t w = 0;
-    bool limited = g->limited;
+    bool limited = g->limited, folds = g->folds;
+    if (n->kind == PLAN_AGGREGATE) g->folds = sums_floats(n);
     if (n->kind == PLAN_LIMIT) g->limited = true;
     else if (n->kind != PLAN_FILTER && n->kind != PLAN_PROJECT) g->limited = false;      /* reads its input whole, or may */
     if (n->kind == PLAN_INDEX_SCAN) g->limited = limited;
+    if (n->kind == PLAN_SORT || n->kind == PLAN_TOP_N || n->kind == PLAN_APPEND) g->folds = false;      /* grains of its own */
     gate_scalar(g, n->filter);
     for (int i = 0; n->exprs && n->kind != PLAN_MODIFY && i < n->column_count; i++) gate_scalar(g, n->exprs[i]);
     switch (n->kind) {
@@ -735,9 +752,12 @@ static uint16_t gate_node(struct gate *g, struct plan *n)
     case PLAN_AGGREGATE: case PLAN_SORT: case PLAN_TOP_N:
         n->workers_planned = gate_node(g, n->left);   /* the pipeline ends here */
         g->limited = limited;
+        g->folds = folds;
         return 0;
     case PLAN_HASH_JOIN:
+        g->folds = false;                /* kept in order */
         gate_node(g, n->right);
+        g->folds = folds;
         w = gate_node(g, n->left);
         break;
     case PLAN_NESTED_LOOP: {
@@ -759,6 +779,7 @@ static uint16_t gate_node(struct gate *g, struct plan *n)
         break;
     }
     g->limited = limited;
+    g->folds = folds;
     n->workers_planned = w;
     return w;
 }
@@ -788,6 +809,7 @@ static const char *serial_reason(struct gate *g)
     if (p->unsafe_function) return arena_printf(p->arena, "function %s is not parallel safe", p->unsafe_function);
     if (!set->enable_parallel) return "enable_parallel is off";
     if (set->max_parallel_workers_per_gather <= 1) return arena_printf(p->arena, "max_parallel_workers_per_gather is %d", set->max_parallel_workers_per_gather);
+    if (g->in_order) return "sums of floats are made in the order of the index";
     if (!g->scan) return "nothing is scanned whole";
     if (!g->large) return arena_printf(p->arena, "\"%s\" is smaller than min_parallel_table_scan_size", g->scan->table->name);
     return "the scan runs again for each row";

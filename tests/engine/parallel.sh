@@ -90,6 +90,18 @@ for round in "as it was built" "after changes" "after vacuum"; do
     [ "$round" != "as it was built" ] || q -c "UPDATE ix SET k = (k + 7) % 1000 WHERE id % 13 = 0" -c "DELETE FROM ix WHERE id % 17 = 3" -c "INSERT INTO ix SELECT * FROM big WHERE id > $((rows - 20000))"
     [ "$round" != "after changes" ] || q -c "VACUUM ix"
 done
+# A snapshot's sum is one number, though leaves are split between two looks at it.
+cat >"$scratch/twice.sql" <<SQL
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT sum(f), stddev(f), corr(f, id), sum(sqrt(f)), sum(f / 3), sum(f * f), sum(1 / (f + 1)), sum(ln(f + 1)), sum(f * id / 7) FROM ix WHERE k >= 0;
+\! psql -X -q -c "INSERT INTO ix SELECT * FROM ix"
+SELECT sum(f), stddev(f), corr(f, id), sum(sqrt(f)), sum(f / 3), sum(f * f), sum(1 / (f + 1)), sum(ln(f + 1)), sum(f * id / 7) FROM ix WHERE k >= 0;
+COMMIT;
+SQL
+for run in 1 4; do
+    same "parallel: a snapshot's sum by index is one, with $run workers" "2 1" "$(q -c "$settings $by_index; SET max_parallel_workers_per_gather = $run" -f "$scratch/twice.sql" | tee "$scratch/twice" | grep -c '[.]') $(sort -u "$scratch/twice" | grep -c '[.]')"
+done
+same "parallel: it is made in the index's order" 1 "$(q -c "$settings $by_index; SET max_parallel_workers_per_gather = 4" -c "EXPLAIN (ANALYZE) SELECT sum(f) FROM ix WHERE k >= 0" | grep -c 'Serial Reason: sums of floats are made in the order of the index')"
 q -c "$settings $by_index; SET max_parallel_workers_per_gather = 3" -c "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(*) FROM ix WHERE k >= 0" >"$scratch/plan"
 same "parallel: an index's range has workers" "1 3" "$(grep -c 'Parallel Index Only Scan using ix_k on ix' "$scratch/plan") $(sed -n 's/.*Workers Planned: //p' "$scratch/plan")"
 same "parallel: a look-up has none" 0 "$(q -c "$settings $by_index; RESET min_parallel_index_scan_size" -c "EXPLAIN SELECT count(*) FROM ix WHERE k = 3 AND id = 5" | grep -c Gather)"

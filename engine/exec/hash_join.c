@@ -24,22 +24,10 @@ static void build_layout(struct join_node *n)
 {
     const struct plan *plan = n->op.plan;
     struct arena *arena = n->op.run->arena;
-    bool *wanted = arena_array(arena, bool, n->right_count + 1u);
-    for (uint16_t c = 0; c < n->right_count; c++)
-        wanted[c] = n->reads[n->left_count + c];
-    for (uint16_t c = 0; c < n->output_count; c++)
-        if (n->outputs[c] >= n->left_count)
-            wanted[n->outputs[c] - n->left_count] = true;
     n->build_types = arena_array(arena, struct sql_type, n->right_count + plan->key_count + 1u);
     n->store_column = arena_array(arena, uint16_t, n->right_count + 1u);
     n->key_column = arena_array(arena, uint16_t, plan->key_count + 1u);
-    for (uint16_t c = 0; c < n->right_count; c++) {
-        n->store_column[c] = NOT_KEPT;
-        if (wanted[c]) {
-            n->store_column[c] = n->build_columns;
-            n->build_types[n->build_columns++] = plan->right->types[c];
-        }
-    }
+    n->build_columns = join_kept_columns(plan, n->reads, false, n->store_column, n->build_types);
     for (uint16_t k = 0; k < plan->key_count && !n->worded; k++) {
         const struct scalar *key = plan->right_keys[k];
         if (key->kind == SCALAR_COLUMN && n->store_column[key->column] != NOT_KEPT) {

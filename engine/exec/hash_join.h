@@ -14,7 +14,6 @@
 #define NOBODY   UINT32_MAX
 #define MORE     (1u << 31)              /* beside a ref: `next` has another row of the same word */
 #define REF_MAX  (MORE - 1)
-#define NOT_KEPT 0xFFFF
 
 struct segment { uint64_t grain; uint32_t store; uint64_t first, count; };     /* first: of the store's rows; in join_rows: a ref */
 struct build_local {

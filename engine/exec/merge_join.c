@@ -19,7 +19,6 @@
 #include "base/plant.h"
 #include "engine/exec/spill_rows.h"
 
-#define NOT_KEPT   0xFFFF
 #define NOBODY     0xFFFF
 #define NO_CHUNK   UINT32_MAX
 
@@ -66,25 +65,10 @@ static void right_layout(struct merge_node *n)
 {
     const struct plan *plan = n->op.plan;
     struct arena *arena = n->op.run->arena;
-    bool *wanted = arena_array(arena, bool, n->right_count + 1u);
-    for (uint16_t c = 0; c < n->right_count; c++)
-        wanted[c] = n->reads[n->left_count + c];
-    for (uint16_t c = 0; c < n->output_count; c++)
-        if (n->outputs[c] >= n->left_count)
-            wanted[n->outputs[c] - n->left_count] = true;
-    for (uint16_t k = 0; k < plan->key_count; k++)
-        if (plan->right_keys[k]->kind == SCALAR_COLUMN)
-            wanted[plan->right_keys[k]->column] = true;
     n->right_types = arena_array(arena, struct sql_type, n->right_count + plan->key_count + 1u);
     n->kept_column = arena_array(arena, uint16_t, n->right_count + 1u);
     n->key_column = arena_array(arena, uint16_t, plan->key_count + 1u);
-    for (uint16_t c = 0; c < n->right_count; c++) {
-        n->kept_column[c] = NOT_KEPT;
-        if (wanted[c]) {
-            n->kept_column[c] = n->kept_columns;
-            n->right_types[n->kept_columns++] = plan->right->types[c];
-        }
-    }
+    n->kept_columns = join_kept_columns(plan, n->reads, true, n->kept_column, n->right_types);
     for (uint16_t k = 0; k < plan->key_count; k++) {
         const struct scalar *key = plan->right_keys[k];
         if (key->kind == SCALAR_COLUMN) {

@@ -209,6 +209,10 @@ bool        plan_reads_outer(const struct run *, const struct plan *);
 void        plan_outer_slots(const struct run *, const struct plan *, uint8_t *read);   /* by slot: is it read from above? */
 bool        plan_is_volatile(const struct plan *);
 bool        scalar_is_once(const struct scalar *);                       /* the same for all rows of an input, and not volatile */
+/* Which right columns a join keeps: those its condition reads (reads: by left ++ right column), those it hands on, and with `keys` those that are keys.
+ * place[c] is where right column c is kept, or NOT_KEPT; their types come in `types`. How many they are. */
+#define NOT_KEPT 0xFFFF
+uint16_t    join_kept_columns(const struct plan *join, const bool *reads, bool keys, uint16_t *place, struct sql_type *types);
 bool        plan_changes(const struct plan *);                           /* does it write, lock, or read what changes while the query runs? */
 
 /* ---- the classes ---- */

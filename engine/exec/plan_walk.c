@@ -1,5 +1,5 @@
 /* engine/exec/plan_walk.c - questions about a plan that need a look at all its expressions: does it hang on rows from outside,
- * does it give something else each time it runs? */
+ * does it give something else each time it runs, what does a join keep of its right side? */
 #include "engine/exec/operator.h"
 
 struct walk {
@@ -155,4 +155,23 @@ bool scalar_is_once(const struct scalar *s)
         if (!scalar_is_once(s->subquery.outer_values[i]))
             return false;
     return true;
+}
+
+uint16_t join_kept_columns(const struct plan *join, const bool *reads, bool keys, uint16_t *place, struct sql_type *types)
+{
+    uint16_t left = join->left->column_count, right = join->right->column_count, kept = 0;
+    for (uint16_t c = 0; c < right; c++)
+        place[c] = reads[left + c] ? 0 : NOT_KEPT;
+    for (uint16_t c = 0; c < join->column_count; c++)
+        if (join->outputs[c] >= left)
+            place[join->outputs[c] - left] = 0;
+    for (uint16_t k = 0; keys && k < join->key_count; k++)
+        if (join->right_keys[k]->kind == SCALAR_COLUMN)
+            place[join->right_keys[k]->column] = 0;
+    for (uint16_t c = 0; c < right; c++)
+        if (place[c] != NOT_KEPT) {
+            place[c] = kept;
+            types[kept++] = join->right->types[c];
+        }
+    return kept;
 }

@@ -151,19 +151,33 @@ static enum status statement_execute(struct ddl *d, const struct statement *s, u
 
 /* Trees are changed on the way (names get their schemas), so it is a tree of our own that we work on: a prepared statement's must stay
  * as it is. */
-enum status ddl_execute(struct session *session, const struct statement *statement, const char *sql, uint64_t *row_count)
+static enum status own_tree(struct ddl *d, const struct statement *statement, uint64_t *row_count)
 {
-    struct ddl d = {.session = session, .arena = session_statement_arena(session), .sql = sql + statement->start - 1, .altering = statement->kind == STATEMENT_ALTER};
     struct statement_list own;
-    catalog_access_open(session, d.arena, &d.access);
-    enum status status = parse_sql(d.arena, d.sql, (size_t)statement->length, &own);
+    catalog_access_open(d->session, d->arena, &d->access);
+    enum status status = parse_sql(d->arena, d->sql, (size_t)statement->length, &own);
     if (!status && (own.count != 1 || own.items[0]->kind != statement->kind))
         status = error_set(STATUS_INTERNAL, "statement reads differently the second time");
     if (!status)
-        status = statement_execute(&d, own.items[0], row_count);
-    if (!status)
-        ddl_changed(&d);
-    else if (error_current()->position)
+        status = statement_execute(d, own.items[0], row_count);
+    if (!status && (!d->explains || d->counters))
+        ddl_changed(d);
+    else if (status && error_current()->position)
         error_current()->position += statement->start - 1;
+    return status;
+}
+
+enum status ddl_execute(struct session *session, const struct statement *statement, const char *sql, uint64_t *row_count)
+{
+    struct ddl d = {.session = session, .arena = session_statement_arena(session), .sql = sql + statement->start - 1, .command = statement_tag(statement), .altering = statement->kind == STATEMENT_ALTER};
+    return own_tree(&d, statement, row_count);
+}
+
+enum status ddl_explain(struct session *session, const struct statement *statement, const char *sql, struct exec_counters *counters, struct prepared_plan **plan)
+{
+    struct ddl d = {.session = session, .arena = session_statement_arena(session), .sql = sql + statement->start - 1, .command = statement_tag(statement), .explains = true, .counters = counters};
+    uint64_t rows;
+    enum status status = own_tree(&d, statement, &rows);
+    *plan = d.plan;
     return status;
 }

@@ -31,6 +31,8 @@ struct ddl {
     struct arena *arena;                 /* of the statement */
     struct catalog_access access;
     const char *sql;                     /* the text that positions refer to */
+    const char *command;                 /* its name, for messages */
+    bool explains; struct exec_counters *counters; struct prepared_plan *plan;       /* ddl_explain */
     bool altering;                       /* ALTER TABLE: PostgreSQL points at no place in constraints then */
 };
 

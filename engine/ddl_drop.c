@@ -349,7 +349,7 @@ static enum status target_open(struct ddl *d, const struct relation_name *name, 
     if (!status && (char)table->kind != wanted)
         return wrong_kind(name->name, object, (char)table->kind);
     if (!status)
-        status = catalog_open(d->session, name, LOCK_ACCESS_EXCLUSIVE, out);
+        status = ddl_open(d, name, LOCK_ACCESS_EXCLUSIVE, out);
     if (status == STATUS_UNDEFINED_TABLE) {                   /* dropped while we waited */
         *out = NULL;
         return missing(d, name, object, if_exists);

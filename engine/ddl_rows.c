@@ -48,7 +48,22 @@ enum status ddl_table(struct ddl *d, uint32_t oid, const struct table **out)
     return status;
 }
 
-enum status ddl_lock(struct ddl *d, uint32_t oid, enum table_lock mode) { return lock_relation(d->access.txn, oid, mode, LOCK_WAIT); }
+/* A cursor of our own that was left half-way reads the table: our locks don't keep us from changing it. */
+static enum status not_in_use(struct ddl *d, uint32_t oid, enum table_lock mode)
+{
+    const struct table *table;
+    if (mode != LOCK_ACCESS_EXCLUSIVE || !session_run_reads(d->session, oid))
+        return STATUS_OK;
+    enum status status = ddl_table(d, oid, &table);
+    const char *command = strcmp(d->command, "TRUNCATE TABLE") ? d->command : "TRUNCATE";        /* PostgreSQL's word */
+    return status ? status : error_set(STATUS_OBJECT_IN_USE, "cannot %s \"%s\" because it is being used by active queries in this session", command, table->name);
+}
+
+enum status ddl_lock(struct ddl *d, uint32_t oid, enum table_lock mode)
+{
+    enum status status = lock_relation(d->access.txn, oid, mode, LOCK_WAIT);
+    return status ? status : not_in_use(d, oid, mode);
+}
 
 enum status ddl_refuse_system(const struct table *table)
 {
@@ -62,6 +77,8 @@ enum status ddl_open(struct ddl *d, const struct relation_name *name, enum table
     enum status status = catalog_open(d->session, name, mode, out);
     if (status)
         error_current()->position = 0;                        /* PostgreSQL's utility statements don't say where */
+    if (!status)
+        status = not_in_use(d, (*out)->oid, mode);
     return status ? status : ddl_refuse_system(*out);
 }
 

@@ -487,8 +487,11 @@ enum status create_table_as(struct ddl *d, const struct create_table_as_statemen
         if (status)
             return status;
     }
-    status = table_make(d, &t);
-    if (status || s->with_no_data)
+    d->plan = plan;
+    if (d->counters)
+        d->counters->nodes = arena_array(d->arena, struct node_counters, plan->node_count + 1u);
+    status = d->explains && !d->counters ? STATUS_OK : table_make(d, &t);
+    if (status || s->with_no_data || (d->explains && !d->counters))
         return status;
     /* The rows go in as INSERT's do. */
     struct statement *statement = arena_new(d->arena, struct statement);
@@ -502,7 +505,12 @@ enum status create_table_as(struct ddl *d, const struct create_table_as_statemen
         return status;
     struct snapshot snapshot;
     session_catalog_snapshot(d->session, &snapshot);
-    struct exec_request request = {.session = d->session, .plan = plan, .snapshot = &snapshot};
+    struct exec_request request = {.session = d->session, .plan = plan, .snapshot = &snapshot, .counters = d->counters};
+    if (d->counters) {                   /* what is shown is the query's part of it */
+        d->counters->nodes = arena_array(d->arena, struct node_counters, plan->node_count + 1u);
+        d->plan = arena_copy(d->arena, plan, sizeof *plan);
+        d->plan->root = plan->root->left;
+    }
     status = exec_run(&request);
     *rows = request.rows_affected;
     return status;

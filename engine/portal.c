@@ -4,8 +4,14 @@
  * generic (parameters are read at run time) and shared by all its portals. Before each run the plan's tables are
  * locked again, and only then is the version asked: nobody can change a table that is locked.
  *
- * A portal without a row limit streams. With one (JDBC's fetch size, a cursor) the whole result is run into a
- * row_store first and handed out in slices: the executor pushes, it cannot stop half-way. */
+ * A portal without a row limit streams. With one (JDBC's fetch size, a cursor) its plan is run in parts (exec_parts): as far as the next
+ * slice needs, into a row_store that slices are handed out of. A portal of the protocol only goes forward and forgets what it sent, a cursor
+ * that may scroll keeps all rows. What changes rows, or locks them, is run to its end at once.
+ *
+ * A run that was left half-way goes on under the snapshot it began with, which the transaction holds for it. Three things must not move meanwhile:
+ * its plan (a statement that is planned anew leaves the old plan to the run), the descriptors in it (catalog_statement_start), and its tables:
+ * others can't change them, they are locked; DDL of our own refuses to (session_run_reads). A run that began behind a savepoint ends when
+ * that is rolled back. */
 #include "engine/session_private.h"
 #include "engine/step.h"
 
@@ -51,6 +57,13 @@ static enum status to_client(struct result_sink *sink, const struct batch *batch
     return to->session->client->rows(to->session->client, &to->description, to->formats, to->format_count, batch);
 }
 
+enum status plan_may_run(const struct session *session, const struct prepared_plan *plan)
+{
+    if (plan->read_only || !txn_read_only(session->txn))
+        return STATUS_OK;
+    return error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute %s in a read-only transaction", plan->kind == STATEMENT_SELECT ? "SELECT FOR UPDATE" : plan->kind == STATEMENT_INSERT ? "INSERT" : plan->kind == STATEMENT_UPDATE ? "UPDATE" : "DELETE");
+}
+
 enum status plan_run_to_client(struct session *session, const struct prepared_plan *plan, const struct value *parameters, bool describe,
                                const uint16_t *formats, uint16_t format_count, uint64_t *rows)
 {
@@ -62,9 +75,9 @@ enum status plan_run_to_client(struct session *session, const struct prepared_pl
         if (status)
             return status;
     }
-    if (!plan->read_only && txn_read_only(session->txn))
-        return error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute %s in a read-only transaction", plan->kind == STATEMENT_SELECT ? "SELECT FOR UPDATE" : plan->kind == STATEMENT_INSERT ? "INSERT" : plan->kind == STATEMENT_UPDATE ? "UPDATE" : "DELETE");
-    status = statement_snapshot(session);
+    status = plan_may_run(session, plan);
+    if (!status)
+        status = statement_snapshot(session);
     if (status)
         return status;
     struct exec_request request = {.session = session, .plan = plan, .snapshot = &session->snapshot, .parameters = parameters, .sink = plan->returns_rows ? &to.sink : NULL};
@@ -115,6 +128,15 @@ void prepared_drop_all(struct session *session)
     }
 }
 
+/* By a run that was left half-way. */
+static bool plan_is_run(const struct session *session, const struct arena *plan_arena)
+{
+    const struct portal *portal = session->portals;
+    while (portal && !(portal->run && portal->plan_arena == plan_arena))
+        portal = portal->next;
+    return portal != NULL;
+}
+
 /* Makes the plan (anew). parameters: values to estimate with; it stays right for all others. */
 static enum status prepared_plan_make(struct session *session, struct prepared *prepared, const struct value *parameters)
 {
@@ -145,7 +167,8 @@ static enum status prepared_plan_make(struct session *session, struct prepared *
     } else {
         memcpy(prepared->parameter_types, types, sizeof(uint32_t) * prepared->parameter_count);
     }
-    arena_close(prepared->plan_arena);
+    if (!plan_is_run(session, prepared->plan_arena))
+        arena_close(prepared->plan_arena);
     prepared->plan_arena = arena;
     prepared->plan = plan;
     prepared->search_path = arena_strdup(arena, session_settings(session)->search_path);
@@ -307,6 +330,7 @@ enum status portal_make(struct session *session, const char *name, struct prepar
     portal->arena = arena;
     portal->name = arena_strdup(arena, name);
     portal->prepared = prepared;
+    portal->sql = prepared && prepared->sql ? prepared->sql : "";
     portal->created_us = session->env.statement_us + EPOCH_2000_US;
     portal->level = session->savepoints ? session->savepoints->level : 0;
     if (prepared)
@@ -317,6 +341,17 @@ enum status portal_make(struct session *session, const char *name, struct prepar
     return STATUS_OK;
 }
 
+static void portal_run_end(struct session *session, struct portal *portal)
+{
+    if (!portal->run)
+        return;
+    exec_parts_close(portal->run);
+    portal->run = NULL;
+    txn_snapshot_done(session->txn);
+    if (portal->plan_arena != portal->prepared->plan_arena && !plan_is_run(session, portal->plan_arena))
+        arena_close(portal->plan_arena);
+}
+
 void portal_close(struct session *session, struct portal *portal)
 {
     for (struct portal **link = &session->portals; *link; link = &(*link)->next)
@@ -324,6 +359,7 @@ void portal_close(struct session *session, struct portal *portal)
             *link = portal->next;
             break;
         }
+    portal_run_end(session, portal);
     row_store_close(portal->store);
     if (portal->prepared)
         prepared_release(session, portal->prepared);
@@ -335,7 +371,7 @@ void portals_end_transaction(struct session *session, bool committed)
     struct portal *next;
     for (struct portal *portal = session->portals; portal; portal = next) {
         next = portal->next;
-        if (portal->hold && (committed || portal->level < 0))
+        if (portal->hold && !portal->failed && (committed || portal->level < 0))
             portal->level = -1;                               /* a held cursor outlives its transaction once that commits */
         else
             portal_close(session, portal);
@@ -347,9 +383,21 @@ void portals_end_level(struct session *session, int level)
     struct portal *next;
     for (struct portal *portal = session->portals; portal; portal = next) {
         next = portal->next;
-        if (portal->level >= level)
+        if (portal->level >= level) {
             portal_close(session, portal);
+        } else if (portal->run && portal->run_level >= level) {
+            portal_run_end(session, portal);
+            portal->failed = true;
+        }
     }
+}
+
+void portal_level_released(struct portal *portal, int level)
+{
+    if (portal->level >= level)
+        portal->level = level - 1;
+    if (portal->run_level >= level)
+        portal->run_level = level - 1;
 }
 
 struct store_sink { struct result_sink sink; struct row_store *store; };
@@ -359,15 +407,58 @@ static enum status to_store(struct result_sink *sink, const struct batch *batch)
     return row_store_add(((struct store_sink *)sink)->store, batch);
 }
 
-/* Runs the portal's plan to its end, keeping the rows. */
-static enum status portal_fill(struct session *session, struct portal *portal)
+static enum status portal_failed(const struct portal *portal) { return error_set(STATUS_OBJECT_NOT_READY, "portal \"%s\" cannot be run", portal->name); }
+
+/* Runs the portal's plan, until that many rows are in its store or there are no more. */
+static enum status portal_fill(struct session *session, struct portal *portal, uint64_t rows)
+{
+    if (portal->failed)
+        return portal_failed(portal);
+    if (!portal->run || row_store_count(portal->store) >= rows)
+        return STATUS_OK;
+    enum status status = exec_parts_run(portal->run, rows);
+    portal->failed = status != STATUS_OK;
+    if (exec_parts_done(portal->run))
+        portal_run_end(session, portal);
+    return status;
+}
+
+enum status portals_end_runs(struct session *session, bool commits)
+{
+    enum status status = STATUS_OK;
+    for (struct portal *portal = session->portals; portal; portal = portal->next) {
+        if (commits && portal->hold && !portal->failed && !status)
+            status = portal_fill(session, portal, UINT64_MAX);
+        portal_run_end(session, portal);
+    }
+    return status;
+}
+
+bool session_has_open_run(const struct session *session)
+{
+    const struct portal *portal = session->portals;
+    while (portal && !portal->run)
+        portal = portal->next;
+    return portal != NULL;
+}
+
+bool session_run_reads(const struct session *session, uint32_t table)
+{
+    for (const struct portal *portal = session->portals; portal; portal = portal->next)
+        for (uint32_t i = 0; portal->run && i < portal->plan->table_count; i++)
+            if (portal->plan->tables[i].oid == table)
+                return true;
+    return false;
+}
+
+static enum status portal_start(struct session *session, struct portal *portal)
 {
     const struct prepared_plan *plan = portal->prepared->plan;
     char directory[4096];
     snprintf(directory, sizeof directory, "%s/pgsql_tmp", session->engine->directory);
-    if (!plan->read_only && txn_read_only(session->txn))
-        return error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute this statement in a read-only transaction");
-    enum status status = statement_snapshot(session);
+    enum status status = plan_may_run(session, plan);
+    if (!status)
+        status = statement_snapshot(session);
     if (status)
         return status;
     /* The plan may be made anew while the portal lives: it keeps its own copy of the types. */
@@ -375,9 +466,21 @@ static enum status portal_fill(struct session *session, struct portal *portal)
     if (plan->root->column_count)
         memcpy(types, plan->root->types, sizeof *types * plan->root->column_count);
     portal->store = row_store_open(types, plan->root->column_count, (uint64_t)session->settings.work_mem_bytes, directory);
-    struct store_sink to = {.sink.batch = to_store, .store = portal->store};
-    struct exec_request request = {.session = session, .plan = plan, .snapshot = &session->snapshot, .parameters = portal->parameters, .sink = &to.sink};
-    status = exec_run(&request);
+    portal->sink = arena_new(portal->arena, struct store_sink);
+    *portal->sink = (struct store_sink){.sink.batch = to_store, .store = portal->store};
+    struct exec_request request = {.session = session, .plan = plan, .snapshot = &session->snapshot, .parameters = portal->parameters, .sink = &portal->sink->sink};
+    if (plan->read_only && plan->returns_rows) {
+        request.snapshot = &portal->snapshot;
+        status = exec_parts_open(&request, &portal->run);
+        if (status)
+            return status;
+        txn_snapshot(session->txn, &portal->snapshot);
+        portal->plan = plan;
+        portal->plan_arena = portal->prepared->plan_arena;
+        portal->run_level = session->savepoints ? session->savepoints->level : 0;
+    } else {
+        status = exec_run(&request);
+    }
     statement_snapshot_done(session);
     portal->tag = command_tag(portal->arena, plan, request.rows_affected);
     return status;
@@ -407,6 +510,35 @@ static enum status store_slice_to_client(struct session *session, struct portal 
         }
         arena_close(arena);
         done += piece;
+    }
+    return status;
+}
+
+/* The next rows to the client (or not, for MOVE), as many as there are up to `most`, made as they are sent. A row that nobody can come back to is
+ * forgotten. *sent: how many. */
+#define PIECE_ROWS (16 * BATCH_ROWS)     /* a run is left so seldom that its workers don't wait for that */
+static enum status portal_forward(struct session *session, struct portal *portal, const uint16_t *formats, uint16_t format_count, uint64_t most, bool send, uint64_t *sent)
+{
+    enum status status = STATUS_OK;
+    while (*sent < most && !status) {
+        uint64_t piece = most - *sent < PIECE_ROWS ? most - *sent : PIECE_ROWS;
+        struct error kept = {0};
+        enum status filled = portal_fill(session, portal, portal->position + piece);
+        if (filled)                      /* the rows before it go first */
+            error_save(&kept);
+        uint64_t rows = row_store_count(portal->store), there = portal->position < rows ? rows - portal->position : 0;
+        piece = there < piece ? there : piece;
+        if (send && piece)
+            status = store_slice_to_client(session, portal, formats, format_count, portal->position, piece, false);
+        portal->position += piece;
+        *sent += piece;
+        if (filled && !status)
+            return error_restore(&kept);
+        error_free(&kept);
+        if (piece == 0)
+            break;
+        if (!status && portal->no_scroll)
+            status = row_store_forget(portal->store, portal->position);
     }
     return status;
 }
@@ -515,8 +647,10 @@ enum status session_bind(struct session *session, const char *name, const char *
         status = prepared_plan_now(session, prepared);
     if (!status)
         status = portal_make(session, name, prepared, &portal);
-    if (!status)
+    if (!status) {
+        portal->no_scroll = true;
         status = bind_parameters(portal, values);
+    }
     if (!status && prepared->plannable)
         status = prepared_plan_for(session, prepared, portal->parameters);
     if (!status)
@@ -583,38 +717,31 @@ static enum status portal_execute(struct session *session, struct portal *portal
         prepared_release(session, prepared);
         return status;
     }
-    status = prepared_plan_now(session, prepared);
-    if (!status && !portal->started && max_rows == 0 && !portal->store) {
+    status = portal->failed ? portal_failed(portal) : portal->started ? STATUS_OK : prepared_plan_now(session, prepared);
+    if (!status && !portal->started && max_rows == 0) {
         uint64_t rows = 0;
         portal->started = true;
         status = plan_run_to_client(session, prepared->plan, portal->parameters, false, portal->formats, portal->format_count, &rows);
         status = step_statement_end(session, status);
         if (!status) {
-            portal->finished = true;
             txn_next_command(session->txn);
             status = client->complete(client, command_tag(session->statement_arena, prepared->plan, rows));
         }
     } else if (!status) {
         if (!portal->started) {
             portal->started = true;
-            status = step_statement_end(session, portal_fill(session, portal));
+            status = step_statement_end(session, portal_start(session, portal));
             if (!status)
                 txn_next_command(session->txn);
         }
-        if (!status && !portal->store) {                      /* ran to its end already */
-            status = client->complete(client, command_tag(session->statement_arena, prepared->plan, 0));
-        } else if (!status) {
-            uint64_t left = row_store_count(portal->store) - portal->position;
-            uint64_t count = max_rows && max_rows < left ? max_rows : left;
-            if (prepared->returns_rows)
-                status = store_slice_to_client(session, portal, portal->formats, portal->format_count, portal->position, count, false);
-            portal->position += count;
-            if (!status)
-                status = max_rows && prepared->returns_rows && count == max_rows
-                             ? client->suspended(client)
-                             : client->complete(client, prepared->plan->kind == STATEMENT_SELECT ? command_tag(session->statement_arena, prepared->plan, count) : portal->tag);
-        }
+        uint64_t count = 0;
+        if (!status && portal->store && prepared->returns_rows)                  /* without a store: it ran to its end already */
+            status = portal_forward(session, portal, portal->formats, portal->format_count, max_rows ? max_rows : UINT64_MAX, true, &count);
+        if (!status)
+            status = max_rows && count == max_rows ? client->suspended(client)
+                     : client->complete(client, portal->tag && prepared->plan->kind != STATEMENT_SELECT ? portal->tag : command_tag(session->statement_arena, prepared->plan, count));
     }
+    portal->failed |= status != STATUS_OK && portal->started;
     prepared_release(session, prepared);
     return status;
 }
@@ -643,8 +770,11 @@ enum status session_close_statement(struct session *session, const char *name)
 enum status session_close_portal(struct session *session, const char *name)
 {
     struct portal *portal = portal_find(session, name);
-    if (portal)
+    if (portal) {
+        engine_latch_enter();
         portal_close(session, portal);
+        engine_latch_leave();
+    }
     return STATUS_OK;
 }
 
@@ -689,13 +819,14 @@ enum status cursor_declare(struct session *session, const struct declare_cursor_
     portal->cursor = portal->started = true;
     portal->hold = s->hold;
     portal->no_scroll = s->scroll == CHOICE_NO;
-    portal->scroll = s->scroll == CHOICE_YES;
+    size_t length = (size_t)statement->length;
+    portal->sql = arena_strndup(portal->arena, sql + statement->start - 1, length + (sql[(size_t)statement->start - 1 + length] == ';'));
     if (s->binary) {
         portal->formats = arena_array(portal->arena, uint16_t, 1);
         portal->formats[0] = 1;
         portal->format_count = 1;
     }
-    status = portal_fill(session, portal);
+    status = portal_start(session, portal);
     if (status) {
         portal_close(session, portal);
         return status;
@@ -710,57 +841,51 @@ enum status cursor_fetch(struct session *session, const struct fetch_statement *
     struct portal *portal = portal_find(session, s->cursor);
     if (!portal || !portal->store)
         return error_set(STATUS_INVALID_CURSOR_NAME, "cursor \"%s\" does not exist", s->cursor);
-    int64_t rows = (int64_t)row_store_count(portal->store), at = (int64_t)portal->position;
-    int64_t first = 1, last = 0;                              /* rows to show, counted from 1; last < first: none */
-    bool backward = false;
-    int64_t count = s->count;
+    bool own_formats = !bound || !bound->format_count;
+    const uint16_t *formats = own_formats ? portal->formats : bound->formats;
+    uint16_t format_count = own_formats ? portal->format_count : bound->format_count;
+    int64_t count = s->count, at = (int64_t)portal->position;
     enum fetch_direction direction = s->direction;
     if (count < 0 && direction == FETCH_FORWARD)
         direction = FETCH_BACKWARD, count = count == INT64_MIN ? INT64_MAX : -count;
     else if (count < 0 && direction == FETCH_BACKWARD)
         direction = FETCH_FORWARD, count = count == INT64_MIN ? INT64_MAX : -count;
-    if (portal->no_scroll && (direction == FETCH_BACKWARD || (direction == FETCH_RELATIVE && count < 0) || (direction == FETCH_ABSOLUTE && count < at && count != 0))) {
+    bool back = direction == FETCH_ABSOLUTE ? count < 0 || (at > 0 && count <= at) : direction == FETCH_RELATIVE ? count < 0 : direction == FETCH_BACKWARD && count > 0;
+    bool again = direction != FETCH_ABSOLUTE && count == 0 && !s->is_move && at > 0 && portal->position <= row_store_count(portal->store);
+    if (portal->no_scroll && (back || again)) {
         error_set(STATUS_OBJECT_NOT_READY, "cursor can only scan forward");
         error_hint("Declare it with SCROLL option to enable backward scan.");
         return STATUS_OBJECT_NOT_READY;
     }
-    switch (direction) {
-    case FETCH_FORWARD:
-        if (count == 0) {
-            if (at >= 1 && at <= rows)
-                first = last = at;
-            break;
-        }
-        first = at + 1;
-        last = count > rows - at ? rows : at + count;
-        at = count > rows - at ? rows + 1 : last;
-        break;
-    case FETCH_BACKWARD:
-        if (count == 0) {
-            if (at >= 1 && at <= rows)
-                first = last = at;
-            break;
-        }
-        backward = true;
-        last = at - 1;
-        first = count > last ? 1 : last - count + 1;
-        at = count > last ? 0 : first;
-        break;
-    case FETCH_ABSOLUTE:
-    case FETCH_RELATIVE: {
-        int64_t target = direction == FETCH_RELATIVE ? at + count : count >= 0 ? count : rows + 1 + count;
-        at = target < 0 ? 0 : target > rows ? rows + 1 : target;
-        if (at >= 1 && at <= rows)
-            first = last = at;
-        break;
-    }
-    }
-    portal->position = (uint64_t)at;
-    uint64_t shown = last >= first ? (uint64_t)(last - first + 1) : 0;
+    uint64_t shown = 0;
     enum status status = STATUS_OK;
-    if (!s->is_move && shown)
-        status = bound && bound->format_count ? store_slice_to_client(session, portal, bound->formats, bound->format_count, (uint64_t)first - 1, shown, backward)
-                                              : store_slice_to_client(session, portal, portal->formats, portal->format_count, (uint64_t)first - 1, shown, backward);
+    if (direction == FETCH_FORWARD && count > 0) {
+        if (portal->position <= row_store_count(portal->store))
+            status = portal_forward(session, portal, formats, format_count, (uint64_t)count, !s->is_move, &shown);
+        if (!status && shown < (uint64_t)count)
+            portal->position = row_store_count(portal->store) + 1;
+    } else {
+        int64_t target = at;             /* where it comes to stand */
+        if (direction == FETCH_BACKWARD)
+            target = count > at ? 0 : at - count;
+        else if (direction == FETCH_ABSOLUTE)
+            target = count;
+        else if (direction == FETCH_RELATIVE && __builtin_add_overflow(at, count, &target))
+            target = INT64_MAX;
+        bool from_end = direction == FETCH_ABSOLUTE && count < 0;
+        status = portal_fill(session, portal, from_end ? UINT64_MAX : target < 0 ? 0 : (uint64_t)target);
+        if (status)
+            return status;
+        int64_t rows = (int64_t)row_store_count(portal->store);
+        if (from_end)
+            target = rows + 1 + count;
+        target = target < 0 ? 0 : target > rows ? rows + 1 : target;
+        int64_t last = direction == FETCH_BACKWARD && count > 0 ? at - 1 : target, first = target ? target : direction == FETCH_BACKWARD ? 1 : 0;
+        portal->position = (uint64_t)target;
+        shown = first >= 1 && last <= rows && last >= first ? (uint64_t)(last - first + 1) : 0;
+        if (!s->is_move && shown)
+            status = store_slice_to_client(session, portal, formats, format_count, (uint64_t)first - 1, shown, direction == FETCH_BACKWARD);
+    }
     *tag = arena_printf(session->statement_arena, "%s %llu", s->is_move ? "MOVE" : "FETCH", (unsigned long long)shown);
     return status;
 }

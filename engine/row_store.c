@@ -1,7 +1,8 @@
 /* engine/row_store.c - rows kept aside, as bytes: for each column a null byte, then the value; lengths before long ones.
  *
  * The bytes form one stream. Its head may lie in a temporary file (unlinked as soon as it is made, so that no crash
- * leaves it behind); its tail lies in memory. starts[n] is where row n begins in the stream. */
+ * leaves it behind); its tail lies in memory. Where some rows begin in it is known, one in EVERY_ROWS or EVERY_BYTES; the others are found by
+ * walking on from there. */
 #include "engine/row_store.h"
 
 #include <errno.h>
@@ -11,6 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define EVERY_ROWS  32
+#define EVERY_BYTES 4096
+
 struct row_store {
     const struct sql_type *types;
     uint16_t column_count;
@@ -19,7 +23,9 @@ struct row_store {
     int file;                            /* -1 until memory ran out */
     uint64_t file_bytes;                 /* stream bytes that lie in the file */
     uint8_t *tail; uint64_t tail_length, tail_capacity;
-    uint64_t *starts, row_count, row_capacity;
+    uint64_t row_count, forgotten;       /* the first row there is: the number of those forgotten */
+    struct start { uint64_t row, at; } *starts;      /* where that row begins in the stream; the first row's is there */
+    uint64_t start_count, start_capacity;
 };
 
 struct row_store *row_store_open(const struct sql_type *types, uint16_t column_count, uint64_t memory_bytes, const char *directory)
@@ -84,16 +90,25 @@ static enum status tail_to_file(struct row_store *store)
     return STATUS_OK;
 }
 
+static void start_add(struct row_store *store, uint64_t row, uint64_t at)
+{
+    if (store->start_count == store->start_capacity) {
+        store->start_capacity = store->start_capacity ? store->start_capacity * 2 : 64;
+        store->starts = realloc(store->starts, store->start_capacity * sizeof *store->starts);
+        ASSERT(store->starts);
+    }
+    store->starts[store->start_count++] = (struct start){ row, at };
+}
+
 enum status row_store_add(struct row_store *store, const struct batch *batch)
 {
     for (uint32_t n = 0; n < batch->selected_count; n++) {
         size_t at = batch->all_selected ? n : batch->selection[n];
-        if (store->row_count == store->row_capacity) {
-            store->row_capacity = store->row_capacity ? store->row_capacity * 2 : 256;
-            store->starts = realloc(store->starts, store->row_capacity * sizeof *store->starts);
-            ASSERT(store->starts);
-        }
-        store->starts[store->row_count++] = store->file_bytes + store->tail_length;
+        uint64_t begin = store->file_bytes + store->tail_length;
+        struct start *last = store->start_count ? &store->starts[store->start_count - 1] : NULL;
+        if (!last || store->row_count - last->row >= EVERY_ROWS || begin - last->at >= EVERY_BYTES)
+            start_add(store, store->row_count, begin);
+        store->row_count++;
         for (uint16_t c = 0; c < store->column_count; c++) {
             const struct vector *v = &batch->columns[c];
             uint8_t null = vector_null(v, at);
@@ -116,6 +131,20 @@ enum status row_store_add(struct row_store *store, const struct batch *batch)
 
 uint64_t row_store_count(const struct row_store *store) { return store->row_count; }
 
+/* Of the rows whose beginning is known, the last at or before that row. */
+static uint64_t start_find(const struct row_store *store, uint64_t row)
+{
+    uint64_t low = 0, high = store->start_count;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (store->starts[middle].row <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static enum status stream_read(struct row_store *store, uint64_t from, uint64_t count, uint8_t *out)
 {
     while (count && from < store->file_bytes) {
@@ -135,7 +164,7 @@ static enum status stream_read(struct row_store *store, uint64_t from, uint64_t 
 enum status row_store_read(struct row_store *store, uint64_t first, uint16_t count, struct arena *arena, struct batch *out)
 {
     memset(out, 0, sizeof *out);
-    ASSERT(first + count <= store->row_count);
+    ASSERT(first >= store->forgotten && first + count <= store->row_count);
     out->column_count = store->column_count;
     out->row_count = out->selected_count = count;
     out->all_selected = true;
@@ -148,28 +177,67 @@ enum status row_store_read(struct row_store *store, uint64_t first, uint16_t cou
     }
     if (!count)
         return STATUS_OK;
-    uint64_t start = store->starts[first];
-    uint64_t end = first + count < store->row_count ? store->starts[first + count] : store->file_bytes + store->tail_length;
+    uint64_t known = start_find(store, first), next = start_find(store, first + count - 1u) + 1;
+    uint64_t start = store->starts[known].at, end = next < store->start_count ? store->starts[next].at : store->file_bytes + store->tail_length;
     uint8_t *bytes = arena_alloc(arena, end - start + 1), *p = bytes;
     enum status status = stream_read(store, start, end - start, bytes);
     if (status)
         return status;
-    for (uint16_t r = 0; r < count; r++)
+    for (uint64_t row = store->starts[known].row; row < first + count; row++)
         for (uint16_t c = 0; c < store->column_count; c++) {
             struct vector *v = &out->columns[c];
-            v->nulls[r] = *p++;
-            if (v->nulls[r])
+            bool wanted = row >= first;
+            size_t r = wanted ? row - first : 0;
+            uint8_t null = *p++;
+            if (wanted)
+                v->nulls[r] = null;
+            if (null)
                 continue;
             if (v->width == WIDTH_VARLEN) {
                 uint32_t length;
                 memcpy(&length, p, sizeof length);
-                ((struct varlen *)v->values)[r] = (struct varlen){.bytes = p + sizeof length, .length = length};
+                if (wanted)
+                    ((struct varlen *)v->values)[r] = (struct varlen){.bytes = p + sizeof length, .length = length};
                 p += sizeof length + length;
             } else {
-                memcpy((uint8_t *)v->values + (size_t)r * v->width, p, v->width);
+                if (wanted)
+                    memcpy((uint8_t *)v->values + r * v->width, p, v->width);
                 p += v->width;
             }
         }
-    ASSERT(p == bytes + (end - start));
+    ASSERT(p <= bytes + (end - start));
+    return STATUS_OK;
+}
+
+enum status row_store_forget(struct row_store *store, uint64_t first)
+{
+    ASSERT(first <= store->row_count);
+    if (first == store->row_count) {
+        store->start_count = store->tail_length = 0;
+    } else {
+        uint64_t known = start_find(store, first), begin = store->starts[known].at, kept = store->file_bytes + store->tail_length - begin;
+        if (begin <= kept)                   /* it is moved once for every byte that goes */
+            return STATUS_OK;
+        uint8_t *bytes = malloc(kept);
+        ASSERT(bytes);
+        enum status status = stream_read(store, begin, kept, bytes);
+        if (status) {
+            free(bytes);
+            return status;
+        }
+        free(store->tail);
+        store->tail = bytes;
+        store->tail_length = store->tail_capacity = kept;
+        store->start_count -= known;
+        memmove(store->starts, store->starts + known, store->start_count * sizeof *store->starts);
+        for (uint64_t i = 0; i < store->start_count; i++)
+            store->starts[i].at -= begin;
+        first = store->starts[0].row;
+    }
+    store->forgotten = first;
+    store->file_bytes = 0;
+    if (store->file >= 0)
+        close(store->file);
+    store->file = -1;
     return STATUS_OK;
 }

@@ -153,13 +153,19 @@ static void transaction_forget(struct session *session, bool committed)
     atomic_store_explicit(&session->xact_start_us, 0, memory_order_relaxed);
 }
 
+static void transaction_abort(struct session *session)
+{
+    (void)portals_end_runs(session, false);
+    if (session->txn)
+        txn_abort(session->txn);
+    transaction_forget(session, false);
+}
+
 void session_close(struct session *session)
 {
     statement_snapshot_done(session);
-    if (session->txn) {
-        txn_abort(session->txn);
-        transaction_forget(session, false);
-    }
+    if (session->txn)
+        transaction_abort(session);
     latch_acquire(&sessions_latch, LATCH_EXCLUSIVE);
     for (struct session **link = &sessions_first; *link; link = &(*link)->next_session)
         if (*link == session) {
@@ -202,20 +208,20 @@ enum status transaction_need(struct session *session)
 static enum status transaction_commit(struct session *session)
 {
     struct txn *txn = session->txn;
-    txn_set_synchronous(txn, session->settings.synchronous_commit);
-    enum status status = txn_commit(txn);                     /* on error it was aborted instead */
     struct error kept = {0};
+    enum status status = portals_end_runs(session, true);
+    if (status) {
+        error_save(&kept);
+        transaction_abort(session);
+        error_restore(&kept);
+        return status;
+    }
+    txn_set_synchronous(txn, session->settings.synchronous_commit);
+    status = txn_commit(txn);                                 /* on error it was aborted instead */
     if (status)
         error_save(&kept);
     transaction_forget(session, status == STATUS_OK);
     return status ? error_restore(&kept) : STATUS_OK;
-}
-
-static void transaction_abort(struct session *session)
-{
-    if (session->txn)
-        txn_abort(session->txn);
-    transaction_forget(session, false);
 }
 
 enum status transaction_finish_implicit(struct session *session, bool ok)
@@ -237,8 +243,9 @@ void statement_failed(struct session *session)
         transaction_abort(session);
     } else if (session->block == BLOCK_OPEN) {
         int level = session->savepoints ? session->savepoints->level : 0;
-        if (level > 0 && txn_savepoint_rollback(session->txn, level) == STATUS_OK) {
+        if (level > 0)
             portals_end_level(session, level);
+        if (level > 0 && txn_savepoint_rollback(session->txn, level) == STATUS_OK) {
             settings_end(session, level, false);
         } else {
             transaction_abort(session);
@@ -297,7 +304,10 @@ static void savepoint_pop(struct session *session)
 static enum status modes_apply(struct session *session, const struct transaction_modes *modes)
 {
     if (modes->isolation != ISOLATION_UNSET) {
-        txn_set_isolation(session->txn, modes->isolation >= ISOLATION_REPEATABLE_READ ? REPEATABLE_READ : READ_COMMITTED);
+        enum isolation wanted = modes->isolation >= ISOLATION_REPEATABLE_READ ? REPEATABLE_READ : READ_COMMITTED;
+        if (wanted != txn_isolation(session->txn) && session->queried)           /* by statements before BEGIN, in one message */
+            return error_set(STATUS_ACTIVE_TRANSACTION, "SET TRANSACTION ISOLATION LEVEL must be called before any query");
+        txn_set_isolation(session->txn, wanted);
         session->isolation_name = ISOLATION_SERIALIZABLE - modes->isolation;
     }
     if (modes->deferrable != CHOICE_UNSET)
@@ -338,18 +348,17 @@ static enum status savepoint_statement(struct session *session, const struct tra
         if (status)
             return status;
         for (struct portal *portal = session->portals; portal; portal = portal->next)
-            if (portal->level >= level)
-                portal->level = level - 1;
+            portal_level_released(portal, level);
         settings_end(session, level, true);
         while (session->savepoints && session->savepoints->level >= level)
             savepoint_pop(session);
         return STATUS_OK;
     }
     statement_snapshot_done(session);
+    portals_end_level(session, level);
     enum status status = txn_savepoint_rollback(session->txn, level);
     if (status)
         return status;
-    portals_end_level(session, level);
     settings_end(session, level, false);
     while (session->savepoints != found)
         savepoint_pop(session);
@@ -377,8 +386,10 @@ enum status transaction_statement_run(struct session *session, const struct tran
         status = transaction_need(session);
         if (status)
             return status;
-        session->block = BLOCK_OPEN;
-        return modes_apply(session, &s->modes);
+        status = modes_apply(session, &s->modes);
+        if (!status)
+            session->block = BLOCK_OPEN;
+        return status;
     case TRANSACTION_COMMIT:
     case TRANSACTION_ROLLBACK: {
         bool commit = s->kind == TRANSACTION_COMMIT, was_open = session->block == BLOCK_OPEN || session->block == BLOCK_FAILED;

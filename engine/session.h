@@ -75,6 +75,8 @@ struct txn       *session_txn(struct session *);             /* the transaction 
 struct txn_slot  *session_slot(struct session *);
 const struct type_env *session_type_env(struct session *);
 struct arena     *session_statement_arena(struct session *);
+bool        session_has_open_run(const struct session *);              /* a cursor's, left half-way */
+bool        session_run_reads(const struct session *, uint32_t table); /* … of that table */
 const struct snapshot *session_snapshot(struct session *);   /* of the statement under way */
 /* Catalog reads see everything committed and the transaction's own changes up to now. */
 void        session_catalog_snapshot(struct session *, struct snapshot *out);

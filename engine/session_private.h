@@ -48,13 +48,18 @@ struct portal {
     struct value *parameters;
     uint16_t *formats; uint16_t format_count;
     struct row_store *store;             /* rows kept when a row limit or a cursor asks for slices; NULL before the run */
-    bool  started, finished;
+    struct exec_parts *run;              /* what puts more rows into the store; NULL: all are in it */
+    const struct prepared_plan *plan;    /* of that run, in plan_arena: the statement may have another by now */
+    struct arena *plan_arena;
+    struct store_sink *sink;             /* of that run */
+    struct snapshot snapshot;            /* … and held by the transaction while it lasts */
+    bool  started, failed;
     uint64_t position;                   /* rows handed out: FETCH's cursor stands after that many */
-    bool  cursor, hold, scroll, no_scroll;
+    bool  cursor, hold, no_scroll;
     char *tag;                           /* what CommandComplete says once the rows are out */
-    char *sql;
+    const char *sql;                     /* pg_cursors shows it */
     int64_t created_us;
-    int   level;                         /* savepoint level it was made in */
+    int   level, run_level;              /* savepoint level it was made in; its run was begun in */
 };
 
 struct setting_undo { struct setting_undo *older; int index; char *previous; enum setting_scope scope; int level; };
@@ -122,11 +127,15 @@ void        prepared_drop_all(struct session *);
 struct portal *portal_find(struct session *, const char *name);
 enum status portal_make(struct session *, const char *name, struct prepared *, struct portal **out);
 void        portal_close(struct session *, struct portal *);
+/* Before the transaction ends, while its snapshots are still held: held cursors read on to their end, if it commits; all other runs are let go. */
+enum status portals_end_runs(struct session *, bool commits);
 void        portals_end_transaction(struct session *, bool committed);
-void        portals_end_level(struct session *, int level);
+void        portals_end_level(struct session *, int level);              /* before the savepoint is rolled back */
+void        portal_level_released(struct portal *, int level);
 enum status cursor_declare(struct session *, const struct declare_cursor_statement *, const struct statement *, const char *sql, const struct portal *bound, const char **tag);
 enum status cursor_fetch(struct session *, const struct fetch_statement *, const struct portal *bound, const char **tag);
 enum status cursor_close(struct session *, const char *name, const char **tag);
+enum status plan_may_run(const struct session *, const struct prepared_plan *);      /* what changes rows, not in a read-only transaction: 25006 */
 /* Runs a plan, rows go straight to the client. Describe first when `describe`. */
 enum status plan_run_to_client(struct session *, const struct prepared_plan *, const struct value *parameters, bool describe,
                                const uint16_t *formats, uint16_t format_count, uint64_t *rows);

@@ -268,16 +268,36 @@ static void explain_settings(struct session *session, struct explain_options *ou
     }
 }
 
+/* EXPLAIN of CREATE TABLE AS. With ANALYZE the table is made. */
+static enum status explain_create(struct session *session, const char *sql, const struct statement *create, struct explain_options *options, char ***lines, int *count)
+{
+    struct exec_counters counters = {0};
+    struct prepared_plan *plan;
+    enum status status = STATUS_OK;
+    uint64_t started = now_us();
+    *lines = NULL;
+    *count = 0;
+    if (options->analyze && txn_read_only(session->txn))
+        status = error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute %s in a read-only transaction", statement_tag(create));
+    if (!status)
+        status = ddl_explain(session, create, sql, options->analyze ? &counters : NULL, &plan);
+    if (status || !plan)
+        return status;
+    options->planning_us = now_us() - started - counters.run_us;
+    return explain_plan(plan, options, options->analyze ? &counters : NULL, session->statement_arena, lines, count);
+}
+
 /* With ANALYZE it is run, its rows are thrown away. */
 static enum status explain_lines(struct session *session, const struct prepared_plan *plan, const struct explain_options *options, const struct value *parameters, char ***lines, int *count)
 {
     struct arena *arena = session->statement_arena;
     struct exec_counters counters = {0};
     if (options->analyze) {
-        if (!plan->read_only && txn_read_only(session->txn))
-            return error_set(STATUS_READ_ONLY_TRANSACTION, "cannot execute this statement in a read-only transaction");
+        enum status status = plan_may_run(session, plan);
+        if (status)
+            return status;
         counters.nodes = arena_array(arena, struct node_counters, plan->node_count + 1);
-        enum status status = statement_snapshot(session);
+        status = statement_snapshot(session);
         if (status)
             return status;
         uint64_t started = now_us();
@@ -288,6 +308,12 @@ static enum status explain_lines(struct session *session, const struct prepared_
         counters.run_us = now_us() - started;
     }
     return explain_plan(plan, options, options->analyze ? &counters : NULL, arena, lines, count);
+}
+
+static enum status plan_rows(struct session *session, char **lines, int count, bool describe, const uint16_t *formats, uint16_t format_count)
+{
+    static const char *const names[] = {"QUERY PLAN"};
+    return text_rows(session, names, 1, lines, (size_t)count, describe, formats, format_count);
 }
 
 static enum status execute_values(struct session *session, const char *sql, const struct execute_statement *s, struct prepared *prepared, struct value **out);
@@ -323,9 +349,17 @@ static enum status explain_run(struct session *session, const char *sql, const s
         }
         plan = prepared->plan;
     } else {
-        if (inner->kind == STATEMENT_CREATE_TABLE_AS)
-            inner = inner->create_table_as->query;
-        else if (inner->kind == STATEMENT_DECLARE_CURSOR) {
+        if (inner->kind == STATEMENT_CREATE_TABLE_AS) {
+            char **lines;
+            int count;
+            if (options.show_settings)
+                explain_settings(session, &options);
+            status = explain_create(session, sql, inner, &options, &lines, &count);
+            return status ? status : plan_rows(session, lines, count, describe, formats, format_count);
+        }
+        if (inner->kind == STATEMENT_UNSUPPORTED)
+            return error_set(STATUS_FEATURE_NOT_SUPPORTED, "%s is not supported", inner->unsupported->feature);
+        if (inner->kind == STATEMENT_DECLARE_CURSOR) {
             struct statement *select = arena_new(arena, struct statement);
             *select = *inner;
             select->kind = STATEMENT_SELECT;
@@ -357,8 +391,7 @@ static enum status explain_run(struct session *session, const char *sql, const s
         prepared_release(session, prepared);
     if (status)
         return status;
-    static const char *const names[] = {"QUERY PLAN"};
-    return text_rows(session, names, 1, lines, (size_t)count, describe, formats, format_count);
+    return plan_rows(session, lines, count, describe, formats, format_count);
 }
 
 /* ---------------------------------------------------------------- PREPARE, EXECUTE, DEALLOCATE */

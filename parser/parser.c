@@ -1,43 +1,12 @@
 /* parser/parser.c - the ways in, the window of tokens, names, and how a rule fails. See internal.h for the rules. */
 #include "parser/internal.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #define TEXT_MAX_BYTES ((size_t)1 << 30)
 
 /* ---- stack ---- */
-
-/* Where this thread's stack must not go below; the guard leaves room for whatever a step calls that doesn't ask. */
-static _Thread_local char *stack_floor;
-
-static char *stack_find_floor(void)
-{
-    pthread_attr_t attributes;
-    void *lowest = NULL;
-    size_t bytes = 0;
-
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        if (pthread_attr_getstack(&attributes, &lowest, &bytes) != 0)
-            bytes = 0;
-        pthread_attr_destroy(&attributes);
-    }
-    if (bytes == 0)                      /* unknown: allow what the smallest stack in use could still hold */
-        return (char *)__builtin_frame_address(0) - 256 * 1024;
-    if (bytes > 64 * 1024 * 1024) {      /* an unlimited stack: use no more than this */
-        lowest = (char *)lowest + bytes - 64 * 1024 * 1024;
-        bytes = 64 * 1024 * 1024;
-    }
-    return (char *)lowest + (bytes / 4 < 512 * 1024 ? bytes / 4 : 512 * 1024);
-}
-
-bool stack_is_deep(void)
-{
-    if (!stack_floor)
-        stack_floor = stack_find_floor();
-    return (char *)__builtin_frame_address(0) < stack_floor;
-}
 
 enum status stack_too_deep(void)
 {

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/stack.h"
 #include "parser/tree.h"
 
 /* A query string: any number of statements between semicolons; empty ones vanish. All or nothing: a syntax error
@@ -42,8 +43,6 @@ const char *tree_column_name(const struct expr *);
 /* "SELECT", "CREATE TABLE", "BEGIN": the command tag, without row counts; what errors call the statement. */
 const char *statement_tag(const struct statement *);
 
-/* True when the calling thread has little stack left: the caller answers stack_too_deep(). For any recursive walk. */
-bool stack_is_deep(void);
-enum status stack_too_deep(void);                                /* 54001 "stack depth limit exceeded" */
+enum status stack_too_deep(void);                                /* what a walk answers when stack_is_deep(): 54001 "stack depth limit exceeded" */
 
 #endif

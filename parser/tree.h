@@ -14,7 +14,7 @@
  *
  * Lists are arrays of pointers with a count. AND and OR are lists, so long conditions are flat. Other operators lean
  * to the left (a + b + c is (a + b) + c), as do UNION and JOIN: such a spine can be up to TREE_MAX_HEIGHT tall, all
- * else no deeper than TREE_MAX_DEPTH; a walk that recurses needs stack for that or asks stack_is_deep() (parser.h). */
+ * else no deeper than TREE_MAX_DEPTH; a walk that recurses needs stack for that or asks stack_is_deep() (base/stack.h). */
 #ifndef PARSER_TREE_H
 #define PARSER_TREE_H
 

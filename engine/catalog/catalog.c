@@ -83,7 +83,7 @@ void catalog_statement_start(struct session *session)
 {
     struct catalog_cache *cache = session_catalog_cache(session);
     catalog_refresh(session);
-    while (cache && cache->retired) {
+    while (cache && cache->retired && !session_has_open_run(session)) {
         struct generation *generation = cache->retired;
         cache->retired = generation->older;
         arena_close(generation->arena);

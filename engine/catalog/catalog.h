@@ -99,7 +99,7 @@ enum status catalog_each(struct session *, enum status (*visit)(void *context, c
 /* Catalog version: moved by every DDL at commit; sessions drop their caches (and prepared plans) when it differs. */
 uint64_t catalog_version(void);
 void     catalog_refresh(struct session *);                            /* keeps what the statement under way may hold */
-void     catalog_statement_start(struct session *);                    /* a top-level statement begins: frees what refreshes put aside */
+void     catalog_statement_start(struct session *);                    /* a top-level statement begins: frees what refreshes put aside, if no cursor's run may hold it */
 void     catalog_cache_close(struct session *);
 
 /* ---- start-up ---- */
@@ -119,6 +119,11 @@ enum status catalog_store_statistics(struct session *, const struct table *, dou
 
 /* ---- DDL (engine/ddl.c on top of engine/catalog/write.c) ---- */
 enum status ddl_execute(struct session *, const struct statement *, const char *sql, uint64_t *row_count) MUST_CHECK;
+/* EXPLAIN of CREATE TABLE AS: its query's plan, in the statement's arena. With counters the table is made and filled, and that is counted.
+ * *plan NULL: there is nothing to do, since IF NOT EXISTS. */
+struct prepared_plan;
+struct exec_counters;
+enum status ddl_explain(struct session *, const struct statement *, const char *sql, struct exec_counters *, struct prepared_plan **plan) MUST_CHECK;
 /* is it a statement of ddl.c? (CREATE/DROP/ALTER/TRUNCATE/COMMENT/REINDEX/CLUSTER) */
 bool        ddl_handles(enum statement_kind);
 /* Builds an index's entries from the heap (CREATE INDEX, REINDEX), checking uniqueness. */

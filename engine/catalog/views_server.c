@@ -256,7 +256,7 @@ enum status fill_pg_cursors(struct session *session, struct row_sink *sink)
 {
     for (const struct portal *p = session->portals; p; p = p->next)
         if (p->name[0])
-            ROW(sink, value_text(p->name), value_text(p->sql ? p->sql : ""), value_bool(p->hold), value_bool(false), value_bool(p->scroll), view_time(p->created_us));
+            ROW(sink, value_text(p->name), value_text(p->sql), value_bool(p->hold), value_bool(p->format_count == 1 && p->formats[0] == 1), value_bool(p->cursor && !p->no_scroll), view_time(p->created_us));
     return STATUS_OK;
 }
 

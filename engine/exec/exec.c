@@ -6,6 +6,8 @@
  *
  * The result: rows that are made while a page is pinned are copied and sent after the pin is gone, since a client may
  * take its time. */
+#include <stdlib.h>
+#include "base/stack.h"
 #include "engine/exec/inner_run.h"
 #include "engine/exec/program_private.h"
 #include "engine/exec/spill.h"
@@ -18,31 +20,46 @@ struct result {
     struct run *run;
     struct result_sink *sink;
     struct row_receiver *receiver;
-    uint64_t row_limit, rows;
+    struct exec_parts *parts;
+    uint64_t rows;
     struct arena *arena;
     struct rows pending;
     const struct plan *plan;
     bool open;
 };
 
+struct exec_parts {
+    struct exec_request request;
+    struct coroutine *leader;
+    enum status status;
+    uint64_t until;                      /* rows in the sink that end the part */
+    bool begun, done, closing;
+};
+
+/* The sink has a batch. */
+static enum status part_end(struct result *r)
+{
+    struct exec_parts *parts = r->parts;
+    if (r->rows >= parts->until && !parts->closing) {
+        enum status status = run_rest(r->run);
+        if (status)
+            return status;
+        ASSERT(pool_pins_held() == 0);
+        coroutine_leave();
+    }
+    return parts->closing ? STATUS_STOP : STATUS_OK;
+}
+
 static enum status result_send(struct result *r, const struct batch *batch)
 {
-    struct batch some = *batch;
-    bool last = false;
-    if (r->row_limit && r->rows + some.selected_count >= r->row_limit) {
-        some.selected_count = (uint16_t)(r->row_limit - r->rows);
-        if (some.all_selected)
-            some.row_count = some.selected_count;
-        last = true;
-    }
-    r->rows += some.selected_count;
+    r->rows += batch->selected_count;
     enum status status = STATUS_OK;
     uint64_t from = r->run->counters ? now_us() : 0;
-    if (some.selected_count)
-        status = r->receiver ? r->receiver->take(r->receiver, &some) : r->sink ? r->sink->batch(r->sink, &some) : STATUS_OK;
+    if (batch->selected_count)
+        status = r->receiver ? r->receiver->take(r->receiver, batch) : r->sink ? r->sink->batch(r->sink, batch) : STATUS_OK;
     if (r->run->counters && r->sink)
         r->run->counters->print_us += now_us() - from;
-    return status ? status : last ? STATUS_STOP : STATUS_OK;
+    return status || !r->parts ? status : part_end(r);
 }
 
 static enum status result_flush(struct result *r)
@@ -75,8 +92,6 @@ static enum status result_take(struct local *local, const struct batch *batch)
         rows_open(&r->pending, r->arena, r->plan->types, r->plan->column_count);
     }
     rows_append(&r->pending, batch);
-    if (r->row_limit && r->rows + r->pending.count >= r->row_limit)
-        return STATUS_STOP;              /* enough is kept */
     return STATUS_OK;
 }
 
@@ -484,7 +499,7 @@ enum status exec_run(struct exec_request *request)
 {
     struct arena *arena = arena_open(NULL, "run");
     struct run run;
-    struct result result = { .sink = request->sink, .row_limit = request->row_limit };
+    struct result result = { .sink = request->sink, .parts = request->parts };
     struct exec_node *top = NULL;
     uint64_t from = request->counters ? now_us() : 0;
 
@@ -516,6 +531,56 @@ enum status exec_run(struct exec_request *request)
     worker_arenas_close(&run);
     arena_close(arena);
     return status;
+}
+
+/* ---- in parts ---- */
+
+static void parts_work(void *context)
+{
+    struct exec_parts *parts = context;
+    parts->status = exec_run(&parts->request);
+}
+
+enum status exec_parts_open(const struct exec_request *request, struct exec_parts **out)
+{
+    struct exec_parts *parts = calloc(1, sizeof *parts);
+    if (parts)
+        parts->leader = coroutine_open(parts_work, parts);
+    if (!parts || !parts->leader) {
+        free(parts);
+        return error_set(STATUS_OUT_OF_MEMORY, "out of memory");
+    }
+    parts->request = *request;
+    parts->request.parts = parts;
+    *out = parts;
+    return STATUS_OK;
+}
+
+enum status exec_parts_run(struct exec_parts *parts, uint64_t rows)
+{
+    parts->until = rows;
+    parts->begun = true;
+    if (parts->done || coroutine_enter(parts->leader))
+        return STATUS_OK;
+    parts->done = true;
+    return parts->status;
+}
+
+bool exec_parts_done(const struct exec_parts *parts) { return parts->done; }
+
+void exec_parts_close(struct exec_parts *parts)
+{
+    if (!parts)
+        return;
+    parts->closing = true;
+    if (parts->begun && !parts->done) {
+        struct error kept = {0};         /* what it is closed for */
+        error_save(&kept);
+        parts->done = !coroutine_enter(parts->leader);
+        error_restore(&kept);
+    }
+    coroutine_close(parts->leader);
+    free(parts);
 }
 
 void run_open_plain(struct run *run, struct session *session, struct arena *arena)

@@ -27,11 +27,20 @@ struct exec_request {
     const struct snapshot *snapshot;
     const struct value *parameters;
     struct result_sink *sink;            /* NULL: rows are thrown away */
-    uint64_t row_limit;                  /* 0: none */
+    struct exec_parts *parts;            /* exec_parts_open() sets it */
     struct exec_counters *counters;      /* NULL: not counted */
     uint64_t rows_affected;              /* out: rows sent, or rows changed */
 };
 enum status exec_run(struct exec_request *) MUST_CHECK;
+
+/* A run in parts (a cursor, a portal with a row limit): it is left when its sink has had enough, and goes on from there later. The leader's half is a
+ * coroutine. Between parts it holds no latch, pin or worker; snapshot, transaction, plan and parameters have to stay until it is closed. */
+struct exec_parts;
+enum status exec_parts_open(const struct exec_request *, struct exec_parts **out) MUST_CHECK;       /* 53200 */
+/* Goes on until `rows` rows in all, or some more, are in the sink, or the run is over: by its end, or by an error. */
+enum status exec_parts_run(struct exec_parts *, uint64_t rows) MUST_CHECK;
+bool        exec_parts_done(const struct exec_parts *);
+void        exec_parts_close(struct exec_parts *);                     /* at any time, within the transaction */
 
 /* Values of expressions without input (DEFAULTs, LIMIT, EXECUTE's arguments, SET). */
 enum status exec_scalar(struct session *, const struct scalar *, const struct value *parameters, struct arena *, struct value *out) MUST_CHECK;

@@ -77,6 +77,7 @@ struct exchange {
     struct latch latch;                  /* guards states, working, the list of hands, and what follows */
     struct condition changed;
     struct exchange *next_free;
+    struct exchange *next_open;          /* of the run: those whose hands may be out while rows go to the client */
     _Atomic bool stop;
     _Atomic uint32_t out;                /* hands that are not home; changed under the latch */
     _Atomic uint32_t wanting;            /* hands that found nothing to claim, less the pieces given to them */
@@ -585,6 +586,20 @@ static enum status wait_home(struct exchange *x)
     return status ? error_restore(&saved) : STATUS_OK;
 }
 
+static void run_add(struct exchange *x, struct run *run)
+{
+    x->next_open = run->exchanges;
+    run->exchanges = x;
+}
+
+static void run_remove(struct exchange *x, struct run *run)
+{
+    struct exchange **link = &run->exchanges;
+    while (*link != x)
+        link = &(*link)->next_open;
+    *link = x->next_open;
+}
+
 static void add_counters(struct exchange *x, uint64_t from_us, bool top_too)
 {
     struct exec_counters *counters = x->run->counters;
@@ -786,6 +801,7 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
     struct exchange *x = exchange_take();
     struct local leader = { .op = top, .worker = &top->run->leader, .take = pass_on, .next = next };
     exchange_open(x, top, workers);
+    run_add(x, x->run);
     x->boxes = arena_array(top->run->arena, struct box, WINDOW);
     struct hand *mine = arena_new(top->run->arena, struct hand);
     uint64_t first = 0;
@@ -817,6 +833,7 @@ enum status gather_run(struct exec_node *top, struct local *next, uint16_t worke
         arena_close(x->boxes[b].arena);
     }
     error_free(&x->error);
+    run_remove(x, x->run);
     exchange_close(x);
     if (status)
         return status == STATUS_STOP ? (error_free(&saved), status) : error_restore(&saved);
@@ -914,6 +931,7 @@ struct workers_group *workers_group_open(struct run *run, uint16_t count)
 {
     struct workers_group *group = arena_new(run->arena, struct workers_group);
     *group = (struct workers_group){ .x = exchange_take(), .run = run, .all = arena_array(run->arena, struct each, count), .count = count };
+    run_add(group->x, run);
     for (uint16_t i = 0; i < count; i++) {
         struct kept_arena *kept = arena_new(run->arena, struct kept_arena);
         *kept = (struct kept_arena){ .next = run->worker_arenas, .arena = arena_open(NULL, "worker") };
@@ -970,7 +988,34 @@ enum status workers_group_wait(struct workers_group *group)
 
 void workers_group_close(struct workers_group *group)
 {
+    run_remove(group->x, group->run);
     exchange_give(group->x);
+}
+
+/* Hands of boxes come home after the grain they are at, as if the boxes were full, and are sent again when the leader goes on (take_boxes). Parts of a
+ * group are short; those that nobody has begun are done here. */
+enum status run_rest(struct run *run)
+{
+    enum status status = STATUS_OK;
+    for (struct exchange *x = run->exchanges; x; x = x->next_open) {
+        struct task *task;
+        if (x->boxes) {
+            scan_limit(x->source, 0);
+            atom_store(&x->full, true);
+        }
+        while ((task = workers_withdraw(x))) {
+            if (x->boxes) {
+                hand_home((struct hand *)task);
+            } else {
+                ((struct each *)task)->worker.leads = true;
+                each_run(task);
+            }
+        }
+        enum status waited = wait_home(x);
+        if (!status)
+            status = waited;
+    }
+    return status;
 }
 
 enum status workers_each(struct run *run, uint16_t count, enum status (*work)(void *context, uint16_t number, struct worker *), void *context)

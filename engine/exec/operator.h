@@ -82,6 +82,7 @@ struct run {
     const struct run_answer { const struct run_answer *next; const struct scalar *scalar; struct value value; bool failed; } *answers;   /* of subqueries that hang on no row; an answer never changes */
     struct run *inner_runs, *next_inner; /* workers' own (inner_run.h); under spill_latch */
     int64_t  work_mem;
+    struct exchange *exchanges;          /* gather.c: those whose hands may be out while rows go to the client */
     struct result *result;               /* where the rows go; keeps copies while pins are held */
     uint64_t changed;                    /* rows inserted, updated, deleted */
     const struct settings *settings;
@@ -262,6 +263,8 @@ void     workers_group_start(struct workers_group *, enum status (*work)(void *c
 enum status workers_group_wait(struct workers_group *) MUST_CHECK;       /* all are done; the error of the lowest number */
 void     workers_group_close(struct workers_group *);                    /* after wait */
 void     worker_arenas_close(struct run *);
+/* The run is going to be left (exec_parts): waits until no worker works for it. They are told to claim no more, and go on where they were when it does. */
+enum status run_rest(struct run *) MUST_CHECK;
 struct task { void (*run)(struct task *); struct task *next; const struct type_env *env; const void *owner; int32_t pid; };
 /* Hands tasks to the pool (or spawns a thread each): one latch, as many threads woken as there are tasks. */
 void     workers_submit(struct task *const *tasks, uint16_t count);

@@ -258,7 +258,7 @@ const struct function *cast_find(uint32_t from, uint32_t to, enum cast_context c
             if (type_at(i)->oid == to)
                 return &array_rows[i];
     }
-    if (!type_info(from) || !type_info(to) || type_class(from) == CLASS_NONE || type_class(to) == CLASS_NONE || from == OID_RECORD || to == OID_RECORD)
+    if (!type_info(from) || !type_info(to) || type_class(from) == CLASS_NONE || type_class(to) == CLASS_NONE || to == OID_RECORD)
         return NULL;
     if ((to == OID_TEXT || to == OID_VARCHAR || to == OID_BPCHAR) && context != CAST_IMPLICIT)
         return &to_text_rows[to == OID_TEXT ? 0 : to == OID_VARCHAR ? 1 : 2];

@@ -2,35 +2,19 @@
  *
  * Each query runs over a table and over one eight times as long, after both were met once; the blocks that arenas took meanwhile
  * (base/arena_count.h) must be as many. Groups are few: a group's memory is no row's. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/arena_count.h"
-#include "engine/session.h"
+#include "tests/engine/in_process.h"
 #include "tests/verdict.h"
 
-static struct session *session;
-static uint64_t failures, rows;
-
-static enum status on_describe(struct client *c, const struct result_description *d, const uint16_t *f, uint16_t n) { (void)c; (void)d; (void)f; (void)n; return STATUS_OK; }
-static enum status on_rows(struct client *c, const struct result_description *d, const uint16_t *f, uint16_t n, const struct batch *batch)
-{
-    (void)c; (void)d; (void)f; (void)n;
-    rows += batch->selected_count;
-    return STATUS_OK;
-}
-static enum status on_complete(struct client *c, const char *tag) { (void)c; (void)tag; return STATUS_OK; }
-static enum status on_empty(struct client *c) { (void)c; return STATUS_OK; }
-static void on_notice(struct client *c, const char *severity, const struct error *e) { (void)c; (void)severity; (void)e; }
-static void on_parameter(struct client *c, const char *name, const char *value) { (void)c; (void)name; (void)value; }
+static struct peer peer;
+static uint64_t failures;
 
 static uint64_t blocks_of(const char *format, const char *table)
 {
     char sql[512];
     snprintf(sql, sizeof sql, format, table);
-    rows = 0;
     uint64_t before = arena_blocks_taken();
-    if (session_query(session, sql, strlen(sql))) {
+    if (peer_run(&peer, sql)) {
         fprintf(stderr, "%s: %s\n", sql, error_current()->message);
         failures++;
     }
@@ -59,9 +43,7 @@ int main(void)
         fprintf(stderr, "engine: %s\n", error_current()->message);
         return 1;
     }
-    struct client client = { .describe = on_describe, .rows = on_rows, .complete = on_complete, .empty = on_empty, .suspended = on_empty, .notice = on_notice, .parameter_status = on_parameter };
-    struct session_options who = { .engine = engine, .client = &client, .pid = 1000, .user = "postgres", .database = "postgres", .application_name = "memory", .client_address = "" };
-    if (session_open(&who, &session))
+    if (peer_open(&peer, engine, 0))
         return 1;
     blocks_of("set max_parallel_workers_per_gather = 0", "");
     blocks_of("create table %s as select g as id, g %% 12 as k, g %% 1000 as v, g * 0.1::float8 as f, 'row ' || g %% 300 as s, case when g %% 5 > 0 then g %% 9 end as n from generate_series(1, 20000) g", "short");
@@ -72,12 +54,12 @@ int main(void)
         blocks_of(queries[q], "short");
         blocks_of(queries[q], "long");
         uint64_t few = blocks_of(queries[q], "short"), many = blocks_of(queries[q], "long");
-        if (rows == 0 || many > few + 2) {
-            fprintf(stderr, "%s: %llu blocks for the short table, %llu for the long one, %llu rows\n", queries[q], (unsigned long long)few, (unsigned long long)many, (unsigned long long)rows);
+        if (peer.rows == 0 || many > few + 2) {
+            fprintf(stderr, "%s: %llu blocks for the short table, %llu for the long one, %llu rows\n", queries[q], (unsigned long long)few, (unsigned long long)many, (unsigned long long)peer.rows);
             failures++;
         }
     }
-    session_close(session);
+    peer_close(&peer);
     engine_close(engine);
     snprintf(command, sizeof command, "rm -rf %s", directory);
     if (system(command))

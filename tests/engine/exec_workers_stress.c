@@ -4,14 +4,9 @@
  * after gathering; the sum over all rows never changes. Also: a LIMIT that stops workers early, an error in the middle, a sort.
  *
  *     exec_workers_stress [readers [rounds [seed]]] */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include "base/hash.h"
 #include "base/latch.h"
-#include "engine/session.h"
+#include "tests/engine/in_process.h"
 #include "tests/switches.h"
 #include "tests/verdict.h"
 
@@ -21,43 +16,12 @@ static _Atomic bool done;
 static _Atomic uint64_t statements;
 static uint64_t seed = 3;
 
-struct reader { struct client client; struct session *session; uint64_t hash; char first[256]; uint64_t rows; int number, rounds; };
-
-static enum status on_describe(struct client *c, const struct result_description *d, const uint16_t *f, uint16_t n) { (void)c; (void)d; (void)f; (void)n; return STATUS_OK; }
-static enum status on_rows(struct client *c, const struct result_description *d, const uint16_t *f, uint16_t n, const struct batch *batch)
-{
-    struct reader *r = c->context;
-    struct arena *arena = arena_open(NULL, "rows");
-    struct text_buffer text;
-    (void)f; (void)n;
-    text_buffer_open(&text, arena);
-    for (uint16_t k = 0; k < batch->selected_count; k++) {
-        uint16_t i = batch->all_selected ? k : batch->selection[k];
-        text.length = 0;
-        for (uint16_t column = 0; column < d->column_count; column++) {
-            if (vector_null(&batch->columns[column], i))
-                text_buffer_puts(&text, "null|");
-            else
-                type_out(d->types[column], &batch->columns[column], vector_at(&batch->columns[column], i), &text), text_buffer_putc(&text, '|');
-        }
-        if (r->rows++ == 0)
-            snprintf(r->first, sizeof r->first, "%.200s", text.bytes);
-        r->hash = hash_join(r->hash, hash_bytes(text.bytes, text.length, 0));
-    }
-    arena_close(arena);
-    return STATUS_OK;
-}
-static enum status on_complete(struct client *c, const char *tag) { (void)c; (void)tag; return STATUS_OK; }
-static enum status on_empty(struct client *c) { (void)c; return STATUS_OK; }
-static void on_notice(struct client *c, const char *severity, const struct error *e) { (void)c; (void)severity; (void)e; }
-static void on_parameter(struct client *c, const char *name, const char *value) { (void)c; (void)name; (void)value; }
+struct reader { struct peer peer; int number, rounds; };
 
 static void reader_open(struct reader *r, int number)
 {
     r->number = number;
-    r->client = (struct client){ .context = r, .describe = on_describe, .rows = on_rows, .complete = on_complete, .empty = on_empty, .suspended = on_empty, .notice = on_notice, .parameter_status = on_parameter };
-    struct session_options options = { .engine = engine, .client = &r->client, .pid = 1000 + number, .user = "postgres", .database = "postgres", .application_name = "stress", .client_address = "" };
-    if (session_open(&options, &r->session)) {
+    if (peer_open(&r->peer, engine, number)) {
         fprintf(stderr, "session: %s\n", error_current()->message);
         exit(1);
     }
@@ -65,15 +29,8 @@ static void reader_open(struct reader *r, int number)
 
 static enum status run(struct reader *r, const char *sql)
 {
-    r->hash = r->rows = 0;
     atomic_fetch_add_explicit(&statements, 1, memory_order_relaxed);
-    r->first[0] = 0;
-    enum status status = session_query(r->session, sql, strlen(sql));
-    if (status && r->rows == 0)
-        snprintf(r->first, sizeof r->first, "%s", status_sqlstate(error_current()->status));
-    if (status)
-        r->hash = 1;
-    return status;
+    return peer_run(&r->peer, sql);
 }
 
 static void must(struct reader *r, const char *sql)
@@ -113,6 +70,7 @@ static void reader_main(void *argument)
         const char *sql = queries[(round + r->number) % (int)(sizeof queries / sizeof *queries)];
         bool fails = strstr(sql, "9000") != NULL;
         uint64_t hash = 0, rows = 0;
+        const struct peer *p = &r->peer;
         must(r, strstr(sql, "by index") ? "set enable_seqscan = off; set enable_bitmapscan = off" : "reset enable_seqscan; reset enable_bitmapscan");
         must(r, "begin isolation level repeatable read");
         for (int workers = 0; workers <= 4; workers += 2) {
@@ -129,21 +87,22 @@ static void reader_main(void *argument)
                 must(r, "begin isolation level repeatable read");
                 continue;
             }
-            if (workers && (r->hash != hash || r->rows != rows)) {
-                fprintf(stderr, "%s: %lu rows, with %d workers %lu (%s)\n", sql, (unsigned long)rows, workers, (unsigned long)r->rows, r->first);
+            uint64_t now = hash_bytes(p->answer, p->length, 0);
+            if (workers && (now != hash || p->rows != rows)) {
+                fprintf(stderr, "%s: %lu rows, with %d workers %lu (%.200s)\n", sql, (unsigned long)rows, workers, (unsigned long)p->rows, p->answer);
                 failures++;
             }
-            hash = r->hash;
-            rows = r->rows;
+            hash = now;
+            rows = p->rows;
         }
         must(r, "rollback");
         run(r, "select sum(v) from t");
-        if (strcmp(r->first, "12000000|") != 0) {
-            fprintf(stderr, "the sum is %s\n", r->first);
+        if (strcmp(p->answer, "12000000|") != 0) {
+            fprintf(stderr, "the sum is %s\n", p->answer);
             failures++;
         }
     }
-    session_close(r->session);
+    peer_close(&r->peer);
 }
 
 static void writer_main(void *argument)
@@ -159,7 +118,7 @@ static void writer_main(void *argument)
         snprintf(sql, sizeof sql, "begin; update t set v = v + 5, f = f + 0.1 where id = %u; update t set v = v - 5, s = 'row ' || v where id = %u; %s", a, b, a % 5 ? "commit" : "rollback");
         must(w, sql);
     }
-    session_close(w->session);
+    peer_close(&w->peer);
 }
 
 static void switcher_main(void *argument)
@@ -196,7 +155,7 @@ int main(int argc, char **argv)
     must(&setup, "create table u (k int, name text)");
     must(&setup, "insert into u select g, 'name ' || g from generate_series(0, 5) g");
     must(&setup, "analyze");
-    session_close(setup.session);
+    peer_close(&setup.peer);
     for (int i = 0; i < readers; i++) {
         all[i].number = i;
         all[i].rounds = rounds;

@@ -6,12 +6,8 @@
  * alone, then the table; and heap_check (crab_heap_check) holds the pages against the visibility map meanwhile.
  *
  *     index_only_stress [readers [rounds [seed]]] */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "base/hash.h"
 #include "base/latch.h"
-#include "engine/session.h"
+#include "tests/engine/in_process.h"
 #include "tests/switches.h"
 #include "tests/verdict.h"
 
@@ -24,52 +20,23 @@ static _Atomic bool done;
 static _Atomic uint64_t statements, fetched, by_index_alone;
 static uint64_t seed = 5;
 
-struct peer { struct client client; struct session *session; char answer[4096]; int number, rounds; };
+struct asker { struct peer peer; int number, rounds; };
 
-static enum status on_describe(struct client *c, const struct result_description *d, const uint16_t *f, uint16_t n) { (void)c; (void)d; (void)f; (void)n; return STATUS_OK; }
-static enum status on_rows(struct client *c, const struct result_description *d, const uint16_t *f, uint16_t n, const struct batch *batch)
+static void asker_open(struct asker *p)
 {
-    struct peer *p = c->context;
-    struct arena *arena = arena_open(NULL, "rows");
-    struct text_buffer text;
-    (void)f; (void)n;
-    text_buffer_open(&text, arena);
-    for (uint16_t k = 0; k < batch->selected_count; k++) {
-        uint16_t i = batch->all_selected ? k : batch->selection[k];
-        for (uint16_t column = 0; column < d->column_count; column++) {
-            if (!vector_null(&batch->columns[column], i))
-                type_out(d->types[column], &batch->columns[column], vector_at(&batch->columns[column], i), &text);
-            text_buffer_putc(&text, '|');
-        }
-    }
-    size_t length = strlen(p->answer);
-    snprintf(p->answer + length, sizeof p->answer - length, "%s", text.bytes);
-    arena_close(arena);
-    return STATUS_OK;
-}
-static enum status on_complete(struct client *c, const char *tag) { (void)c; (void)tag; return STATUS_OK; }
-static enum status on_empty(struct client *c) { (void)c; return STATUS_OK; }
-static void on_notice(struct client *c, const char *severity, const struct error *e) { (void)c; (void)severity; (void)e; }
-static void on_parameter(struct client *c, const char *name, const char *value) { (void)c; (void)name; (void)value; }
-
-static void peer_open(struct peer *p)
-{
-    p->client = (struct client){ .context = p, .describe = on_describe, .rows = on_rows, .complete = on_complete, .empty = on_empty, .suspended = on_empty, .notice = on_notice, .parameter_status = on_parameter };
-    struct session_options options = { .engine = engine, .client = &p->client, .pid = 1000 + p->number, .user = "postgres", .database = "postgres", .application_name = "stress", .client_address = "" };
-    if (session_open(&options, &p->session)) {
+    if (peer_open(&p->peer, engine, p->number)) {
         fprintf(stderr, "session: %s\n", error_current()->message);
         exit(1);
     }
 }
 
-static enum status run(struct peer *p, const char *sql)
+static enum status run(struct asker *p, const char *sql)
 {
-    p->answer[0] = 0;
     atomic_fetch_add_explicit(&statements, 1, memory_order_relaxed);
-    return session_query(p->session, sql, strlen(sql));
+    return peer_run(&p->peer, sql);
 }
 
-static void must(struct peer *p, const char *sql)
+static void must(struct asker *p, const char *sql)
 {
     if (run(p, sql)) {
         fprintf(stderr, "%s: %s\n", sql, error_current()->message);
@@ -94,9 +61,9 @@ static const char *const questions[] = {
 };
 
 /* How the explained question fetched: "Heap Fetches: N" follows "Index Only Scan". */
-static void count_fetches(struct peer *p)
+static void count_fetches(struct asker *p)
 {
-    const char *at = strstr(p->answer, "Heap Fetches: ");
+    const char *at = strstr(p->peer.answer, "Heap Fetches: ");
     if (!at)
         return;
     uint64_t n = strtoull(at + 14, NULL, 10);
@@ -106,10 +73,10 @@ static void count_fetches(struct peer *p)
 
 static void reader_main(void *argument)
 {
-    struct peer *p = argument;
+    struct asker *p = argument;
     uint64_t random = seed + (uint64_t)p->number;
-    char sql[512], alone[sizeof p->answer];
-    peer_open(p);
+    char sql[512], *alone = NULL;
+    asker_open(p);
     for (int round = 0; round < p->rounds; round++) {
         int key = (int)(random_next(&random) % 1000);
         must(p, "begin isolation level repeatable read");
@@ -117,11 +84,12 @@ static void reader_main(void *argument)
             snprintf(sql, sizeof sql, questions[q], key, key);
             must(p, BY_INDEX);
             must(p, sql);
-            memcpy(alone, p->answer, sizeof alone);
+            free(alone);
+            alone = strdup(p->peer.answer);
             must(p, BY_TABLE);
             must(p, sql);
-            if (strcmp(alone, p->answer) != 0) {
-                fprintf(stderr, "round %d: %s\n  by the index: %.300s\n  by the table: %.300s\n", round, sql, alone, p->answer);
+            if (strcmp(alone, p->peer.answer) != 0) {
+                fprintf(stderr, "round %d: %s\n  by the index: %.300s\n  by the table: %.300s\n", round, sql, alone, p->peer.answer);
                 failures++;
             }
         }
@@ -132,16 +100,16 @@ static void reader_main(void *argument)
         must(p, "select count(*), sum(id) from t where k >= 0");
         char right[64];
         snprintf(right, sizeof right, "%d|%d|", ROWS, ROWS * (ROWS + 1) / 2);
-        if (strcmp(p->answer, right) != 0) {
-            fprintf(stderr, "round %d: %s instead of %s\n", round, p->answer, right);
+        if (strcmp(p->peer.answer, right) != 0) {
+            fprintf(stderr, "round %d: %s instead of %s\n", round, p->peer.answer, right);
             failures++;
         }
     }
-    session_close(p->session);
+    peer_close(&p->peer);
 }
 
 /* Rows of the upper half are left alone, so that some pages stay visible to everybody, however slow vacuum is. */
-static void change(struct peer *p, uint64_t *random)
+static void change(struct asker *p, uint64_t *random)
 {
     char sql[600];
     int id = (int)(random_next(random) % (ROWS / 2)) + 1, key = (int)(random_next(random) % 1000);
@@ -176,33 +144,33 @@ static void change(struct peer *p, uint64_t *random)
 
 static void writer_main(void *argument)
 {
-    struct peer *p = argument;
+    struct asker *p = argument;
     uint64_t random = seed * 31 + (uint64_t)p->number;
-    peer_open(p);
+    asker_open(p);
     while (!atomic_load(&done)) {
         change(p, &random);
         if (random_next(&random) % 8 == 0)
             sleep_us(2000);           /* so that some pages are left alone for a while */
     }
-    session_close(p->session);
+    peer_close(&p->peer);
 }
 
 static void vacuum_main(void *argument)
 {
-    struct peer *p = argument;
-    peer_open(p);
+    struct asker *p = argument;
+    asker_open(p);
     for (int i = 0; !atomic_load(&done); i++) {
         must(p, i % 8 ? "vacuum t" : "vacuum analyze t");
         if (i % 4 == 0) {
             must(p, "select crab_heap_check('t')");
-            if (strcmp(p->answer, "ok|") != 0) {
-                fprintf(stderr, "heap: %s\n", p->answer);
+            if (strcmp(p->peer.answer, "ok|") != 0) {
+                fprintf(stderr, "heap: %s\n", p->peer.answer);
                 failures++;
             }
         }
         sleep_us(1000);
     }
-    session_close(p->session);
+    peer_close(&p->peer);
 }
 
 int main(int argc, char **argv)
@@ -217,9 +185,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "engine: %s\n", error_current()->message);
         return 1;
     }
-    struct peer main_peer = { .number = 0 }, peers[readers + WRITERS + 1];
+    struct asker main_peer = { .number = 0 }, peers[readers + WRITERS + 1];
     struct thread *threads[readers + WRITERS + 1];
-    peer_open(&main_peer);
+    asker_open(&main_peer);
     must(&main_peer, "create table t (id int primary key, k int not null, s text, n numeric(6,2), v int, pad text)");
     snprintf(sql, sizeof sql, "insert into t select g, g * 7 %% 1000, 'row ' || g * 7 %% 1000, case when g %% 3 > 0 then g %% 7 end, 0, repeat('x', 200) from generate_series(1, %d) g", ROWS);
     must(&main_peer, sql);
@@ -227,7 +195,7 @@ int main(int argc, char **argv)
     must(&main_peer, "create index t_s on t (s, n)");
     must(&main_peer, "vacuum analyze t");
     for (int i = 0; i < readers + WRITERS + 1; i++) {
-        peers[i] = (struct peer){ .number = i + 1, .rounds = rounds };
+        peers[i] = (struct asker){ .number = i + 1, .rounds = rounds };
         threads[i] = thread_start("peer", i < readers ? reader_main : i < readers + WRITERS ? writer_main : vacuum_main, &peers[i]);
     }
     for (int i = 0; i < readers; i++)
@@ -238,16 +206,16 @@ int main(int argc, char **argv)
     must(&main_peer, "vacuum analyze t");
     must(&main_peer, BY_INDEX);
     must(&main_peer, "explain (analyze, costs off, timing off) select count(*), sum(k) from t where k >= 0");
-    if (!strstr(main_peer.answer, "Index Only Scan using t_k") || !strstr(main_peer.answer, "Heap Fetches: 0|") || !by_index_alone || !fetched) {
-        fprintf(stderr, "%llu rows fetched, %llu scans that fetched less than all; after all: %s\n", (unsigned long long)fetched, (unsigned long long)by_index_alone, main_peer.answer);
+    if (!strstr(main_peer.peer.answer, "Index Only Scan using t_k") || !strstr(main_peer.peer.answer, "Heap Fetches: 0|") || !by_index_alone || !fetched) {
+        fprintf(stderr, "%llu rows fetched, %llu scans that fetched less than all; after all: %s\n", (unsigned long long)fetched, (unsigned long long)by_index_alone, main_peer.peer.answer);
         failures++;
     }
     must(&main_peer, "select crab_heap_check('t'), crab_btree_check('t_k'), crab_btree_check('t_s')");
-    if (strcmp(main_peer.answer, "ok|ok|ok|") != 0) {
-        fprintf(stderr, "%s\n", main_peer.answer);
+    if (strcmp(main_peer.peer.answer, "ok|ok|ok|") != 0) {
+        fprintf(stderr, "%s\n", main_peer.peer.answer);
         failures++;
     }
-    session_close(main_peer.session);
+    peer_close(&main_peer.peer);
     engine_close(engine);
     snprintf(command, sizeof command, "rm -rf %s", directory);
     if (system(command))

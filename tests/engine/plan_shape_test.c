@@ -1,42 +1,15 @@
 /* tests/engine/plan_shape_test.c - What EXPLAIN shows: joins, indexes, unnested subqueries, filters where they belong. */
 #include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/engine/in_process.h"
 
-#include "engine/session.h"
-
-static char output[65536];
-
-static enum status describe(struct client *c, const struct result_description *d, const uint16_t *f, uint16_t n) { (void)c, (void)d, (void)f, (void)n; return STATUS_OK; }
-static enum status rows(struct client *c, const struct result_description *d, const uint16_t *f, uint16_t n, const struct batch *b)
-{
-    (void)c, (void)f, (void)n;
-    struct arena *arena = arena_open(NULL, "rows");
-    for (uint16_t k = 0; k < b->selected_count; k++) {
-        uint16_t i = b->all_selected || !b->selection ? k : b->selection[k];
-        struct text_buffer t;
-        text_buffer_open(&t, arena);
-        if (!vector_null(&b->columns[0], i)) type_out(d->types[0], &b->columns[0], vector_at(&b->columns[0], i), &t);
-        snprintf(output + strlen(output), sizeof output - strlen(output), "%s\n", t.length ? t.bytes : "");
-    }
-    arena_close(arena);
-    return STATUS_OK;
-}
-static enum status complete(struct client *c, const char *tag) { (void)c, (void)tag; return STATUS_OK; }
-static enum status nothing(struct client *c) { (void)c; return STATUS_OK; }
-static void notice(struct client *c, const char *severity, const struct error *e) { (void)c, (void)severity, (void)e; }
-static void parameter(struct client *c, const char *name, const char *value) { (void)c, (void)name, (void)value; }
-
-static struct client client = { .describe = describe, .rows = rows, .complete = complete, .empty = nothing, .suspended = nothing, .notice = notice, .parameter_status = parameter };
+static struct peer peer = { .line_ends = true };
 static struct engine *engine;
-static struct session *session;
 static char directory[] = "/tmp/crab-plan-XXXXXX";
+#define output (peer.answer)
 
 static void run(const char *sql)
 {
-    output[0] = 0;
-    enum status status = session_query(session, sql, strlen(sql));
+    enum status status = peer_run(&peer, sql);
     cr_assert_eq(status, STATUS_OK, "%s: %s", sql, error_current()->message);
 }
 
@@ -47,8 +20,7 @@ static void open_all(void)
     snprintf(path, sizeof path, "%s/data", directory);
     struct engine_options options = { .directory = path };
     cr_assert_eq(engine_open(&options, &engine), STATUS_OK);
-    struct session_options so = { .engine = engine, .client = &client, .pid = 1, .user = "postgres", .database = "postgres", .application_name = "", .client_address = "" };
-    cr_assert_eq(session_open(&so, &session), STATUS_OK);
+    cr_assert_eq(peer_open(&peer, engine, 0), STATUS_OK);
     run("create table big (id int primary key, k int, v text); create table small (id int primary key, name text);"
         "insert into big select g, g % 100, 'v' || g from generate_series(1, 20000) g; insert into small select g, 'n' || g from generate_series(1, 10) g;"
         "create index big_k on big (k); analyze big; analyze small;");
@@ -56,7 +28,7 @@ static void open_all(void)
 
 static void close_all(void)
 {
-    session_close(session);
+    peer_close(&peer);
     engine_close(engine);
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", directory);
@@ -226,7 +198,7 @@ Test(plan_shape, a_hundred_tables_are_planned_at_once)
     cr_assert_eq(joins, 99, "%d joins\n%s", joins, output);
     n = (size_t)sprintf(sql, "select count(*) from small t0");
     for (int i = 1; i < 130; i++) n += (size_t)sprintf(sql + n, ", small t%d", i);
-    cr_assert_neq(session_query(session, sql, n), STATUS_OK);
+    cr_assert_neq(session_query(peer.session, sql, n), STATUS_OK);
     free(sql);
 }
 
@@ -278,7 +250,7 @@ Test(plan_shape, errors_say_what_postgresql_says)
         { "select 1 union select 1, 2", "each UNION query must have the same number of columns" },
         { "select $1 + 1", "there is no parameter $1" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cr_assert_neq(session_query(session, cases[i][0], strlen(cases[i][0])), STATUS_OK);
+        cr_assert_neq(session_query(peer.session, cases[i][0], strlen(cases[i][0])), STATUS_OK);
         cr_assert_str_eq(error_current()->message, cases[i][1]);
     }
 }

@@ -268,7 +268,8 @@ static enum status begins_room(struct block *b, uint64_t count)
     enum status status = block_room(b, capacity, &begins);
     if (status)
         return status;
-    memcpy(begins, b->begins, b->begins ? b->rows.count : 0);
+    if (b->begins)
+        memcpy(begins, b->begins, b->rows.count);
     b->begins = begins;
     b->begins_capacity = capacity;
     return STATUS_OK;

@@ -105,10 +105,10 @@ enum status aggregate_deal(struct local *local, uint16_t workers, uint64_t *batc
         struct dealing d = { .node = n, .workers = workers < SPILL_PARTITIONS ? workers : SPILL_PARTITIONS, .lists = arena_array(arena, struct group_list, SPILL_PARTITIONS) };
         struct group_list all;
         status = workers_each(op->run, d.workers, take_partitions, &d);
-        if (!status) {
-            aggregate_merge(d.lists, SPILL_PARTITIONS, arena, &all);
+        if (!status)
+            status = aggregate_merge(n, d.workers, d.lists, SPILL_PARTITIONS, arena, &all);
+        if (!status)
             status = aggregate_emit(local, &all, batches);
-        }
     }
     for (uint32_t s = 0; s < n->dealt_count; s++)
         spill_set_close(n->dealt[s]);

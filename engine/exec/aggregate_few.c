@@ -12,10 +12,6 @@
  * partition (aggregate_finish.c). */
 #include "engine/exec/aggregate_private.h"
 
-#ifndef FEW_TOGETHER
-#define FEW_TOGETHER 4096                /* so few groups aren't worth a second thread */
-#endif
-
 struct few {
     struct aggregate_node *node;
     struct group_table **tables; uint32_t table_count, at;     /* at: the one whose groups are looked up */

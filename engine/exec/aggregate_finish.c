@@ -181,9 +181,7 @@ static enum status join_by_partition(struct aggregate_node *n, struct group_tabl
     enum status status = workers_each(n->op.run, j.workers, split_tables, &j);
     if (!status)
         status = workers_each(n->op.run, j.workers, join_partitions, &j);
-    if (!status)
-        aggregate_merge(j.lists, SPILL_PARTITIONS, n->op.again, out);
-    return status;
+    return status ? status : aggregate_merge(n, j.workers, j.lists, SPILL_PARTITIONS, n->op.again, out);
 }
 
 /* All groups into one list; then what hangs on all of a group's rows: its distinct values. */
@@ -246,26 +244,67 @@ static void sift(struct merging *heap, uint32_t count, uint32_t at)
     heap[at] = m;
 }
 
-void aggregate_merge(const struct group_list *lists, uint32_t count, struct arena *arena, struct group_list *out)
+/* Each worker merges the groups of a range of places. Where ranges begin: at quantiles of the longest list, and by binary search in the others. */
+struct ranges { const struct group_list *lists; uint32_t count; uint32_t *bounds; struct group_list *out; };    /* bounds: by range and list */
+
+static uint32_t groups_before(const struct group_list *list, uint64_t place)
 {
-    struct merging *heap = arena_array(arena, struct merging, count + 1);
-    uint32_t n = 0;
-    uint64_t total = 0;
-    for (uint32_t p = 0; p < count; p++) {
-        total += lists[p].count;
-        if (lists[p].count)
-            heap[n++] = (struct merging){ lists[p].groups, lists[p].groups + lists[p].count };
+    uint32_t low = 0, high = list->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list->groups[middle].place < place)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    *out = (struct group_list){ .groups = arena_alloc(arena, (total + 1) * sizeof *out->groups) };
+    return low;
+}
+
+static enum status merge_range(void *context, uint16_t number, struct worker *worker)
+{
+    const struct ranges *r = context;
+    const uint32_t *from = r->bounds + number * r->count, *to = from + r->count;
+    struct merging heap[r->count];
+    uint32_t n = 0, at = 0;
+    enum status status = STATUS_OK;
+    for (uint32_t p = 0; p < r->count; p++) {
+        at += from[p];
+        if (from[p] < to[p])
+            heap[n++] = (struct merging){ r->lists[p].groups + from[p], r->lists[p].groups + to[p] };
+    }
     for (uint32_t i = n / 2; i-- > 0;)
         sift(heap, n, i);
-    while (n) {
-        out->groups[out->count++] = *heap->next++;
+    while (n && !status) {
+        r->out->groups[at++] = *heap->next++;
         if (heap->next == heap->end)
             heap[0] = heap[--n];
         if (n)
             sift(heap, n, 0);
+        if (at % 4096 == 0)
+            status = run_check(worker);
     }
+    return status;
+}
+
+enum status aggregate_merge(struct aggregate_node *n, uint16_t workers, const struct group_list *lists, uint32_t count, struct arena *arena, struct group_list *out)
+{
+    uint64_t total = 0;
+    uint32_t longest = 0;
+    for (uint32_t p = 0; p < count; p++) {
+        total += lists[p].count;
+        longest = lists[p].count > lists[longest].count ? p : longest;
+    }
+    if (total < FEW_TOGETHER)
+        workers = 1;
+    struct ranges r = { .lists = lists, .count = count, .out = out, .bounds = arena_array(arena, uint32_t, (workers + 1u) * count) };
+    *out = (struct group_list){ .groups = arena_alloc(arena, (total + 1) * sizeof *out->groups), .count = (uint32_t)total };
+    for (uint32_t p = 0; p < count; p++) {
+        r.bounds[p] = 0;
+        r.bounds[workers * count + p] = lists[p].count;
+        for (uint16_t w = 1; w < workers; w++)
+            r.bounds[w * count + p] = groups_before(&lists[p], lists[longest].groups[(uint64_t)lists[longest].count * w / workers].place);
+    }
+    return workers > 1 ? workers_each(n->op.run, workers, merge_range, &r) : merge_range(&r, 0, &n->op.run->leader);
 }
 
 /* ---- the end ---- */

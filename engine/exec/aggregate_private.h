@@ -145,7 +145,10 @@ void        aggregate_split(struct aggregate_node *, struct group_table *, const
 enum status aggregate_join(struct aggregate_node *, struct arena *, struct group_list *, struct group_table *, const uint32_t *numbers, uint32_t count, uint32_t *map) MUST_CHECK;
 void        aggregate_sort_groups(struct group_list *);
 /* Lists without common groups, each sorted: one, by place. */
-void        aggregate_merge(const struct group_list *lists, uint32_t count, struct arena *, struct group_list *out);
+enum status aggregate_merge(struct aggregate_node *, uint16_t workers, const struct group_list *lists, uint32_t count, struct arena *, struct group_list *out) MUST_CHECK;
+#ifndef FEW_TOGETHER
+#define FEW_TOGETHER 4096                /* so few groups aren't worth a second thread */
+#endif
 void        aggregate_groups_of(struct aggregate_node *, struct group_table *, uint32_t from, uint32_t count, struct group *out);
 enum status aggregate_finalize(struct local *, uint64_t *batches) MUST_CHECK;
 

@@ -46,10 +46,11 @@ struct sorted_rows *sorted_open(struct aggregate_local *l, const struct call *c)
     return s;
 }
 
-static void sort_kept(struct sorted_rows *s)
+static enum status sort_kept(struct sorted_rows *s, struct worker *worker)
 {
-    sort_part_sort(s->part, &s->node.key);
+    enum status status = sort_part_sort(s->part, &s->node.key, worker);
     sort_part_columns(s->part);
+    return status;
 }
 
 enum status sorted_add(struct aggregate_local *l, const struct call *c, struct sorted_rows *s, uint16_t set, const struct vector *args, const row_pos *rows, uint16_t count)
@@ -67,8 +68,9 @@ enum status sorted_add(struct aggregate_local *l, const struct call *c, struct s
     rows_append_some(&part->rows, &batch, rows, count);
     if (part->rows.bytes + part->count * sizeof *part->words <= (uint64_t)l->local.worker->run->work_mem && part->rows.count <= UINT32_MAX / 4)
         return STATUS_OK;
-    sort_kept(s);
-    enum status status = sort_write_run(&s->node, part, l->local.worker);
+    enum status status = sort_kept(s, l->local.worker);
+    if (!status)
+        status = sort_write_run(&s->node, part, l->local.worker);
     arena_reset(part->arena);
     sort_part_open(part, &s->node.op);
     return status;
@@ -157,10 +159,11 @@ enum status sorted_finish(struct aggregate_local *l, uint16_t number)
     struct replay replay = { .local = { .op = op, .worker = l->local.worker, .take = replay_take }, .l = l, .c = c,
                              .last = arena_array(l->arena, struct vector, c->item->arg_count + 1u), .last_arena = arena_open(l->arena, "last") };
     struct local sorted = { .op = &s->node.op, .worker = l->local.worker, .next = &replay.local };
-    sort_kept(s);
+    enum status status = sort_kept(s, l->local.worker);
     if (op->counters && !l->local.worker->number && s->part->file)
         op->counters->spilled_bytes += spill_bytes(s->part->file);
-    enum status status = sort_emit(&sorted);
+    if (!status)
+        status = sort_emit(&sorted);
     arena_close(s->node.op.again);
     return status;
 }

@@ -105,7 +105,9 @@ static int compare(const struct index_entry *a, const struct index_entry *b)
     return order ? order : (a->row_id > b->row_id) - (a->row_id < b->row_id);
 }
 
-static void sort_by_entries(const struct index_entries *e, sort_word *words, sort_word *space, uint32_t count)
+#define ASKS_FROM 1024                   /* entries */
+
+static enum status sort_by_entries(const struct index_entries *e, sort_word *words, sort_word *space, uint32_t count, const struct sort_check *check)
 {
     if (count <= 8) {
         for (uint32_t i = 1; i < count; i++) {
@@ -115,11 +117,16 @@ static void sort_by_entries(const struct index_entries *e, sort_word *words, sor
                 words[k] = words[k - 1];
             words[k] = word;
         }
-        return;
+        return STATUS_OK;
     }
     uint32_t half = count / 2;
-    sort_by_entries(e, words, space, half);
-    sort_by_entries(e, words + half, space, count - half);
+    enum status status = count >= ASKS_FROM ? sort_ask(check) : STATUS_OK;
+    if (!status)
+        status = sort_by_entries(e, words, space, half, check);
+    if (!status)
+        status = sort_by_entries(e, words + half, space, count - half, check);
+    if (status)
+        return status;
     memcpy(space, words, half * sizeof *words);
     for (uint32_t i = 0, j = half, k = 0; i < half; k++) {
         if (j < count && compare(&e->entries[SORT_ROW(words[j])], &e->entries[SORT_ROW(space[i])]) < 0)
@@ -127,23 +134,30 @@ static void sort_by_entries(const struct index_entries *e, sort_word *words, sor
         else
             words[k] = space[i++];
     }
+    return STATUS_OK;
 }
 
 #define ROUNDS 8                         /* beyond so many pieces of 12 bytes keys are compared */
 #define FEW_EQUAL 8
 
 /* Runs of words whose pieces of the key are equal: by the next piece, or the entries. */
-static void sort_equals(const struct index_entries *e, sort_word *words, sort_word *space, uint32_t count, unsigned round)
+static enum status sort_equals(const struct index_entries *e, sort_word *words, sort_word *space, uint32_t count, unsigned round, const struct sort_check *check)
 {
-    for (uint32_t from = 0, to; from < count; from = to) {
+    enum status status = STATUS_OK;
+    for (uint32_t from = 0, to, looked = 0; from < count && !status; from = to) {
         uint32_t at = SORT_KEY_BYTES * (round + 1);
         bool longer = false;
         for (to = from; to < count && SORT_KEY(words[to]) == SORT_KEY(words[from]); to++)
             longer |= e->entries[SORT_ROW(words[to])].length > at;
+        if (to - looked >= ASKS_FROM) {
+            looked = to;
+            status = sort_ask(check);
+        }
         if (to - from == 1)
             continue;
         if (!longer || to - from <= FEW_EQUAL || round == ROUNDS) {
-            sort_by_entries(e, words + from, space, to - from);
+            if (!status)
+                status = sort_by_entries(e, words + from, space, to - from, check);
             continue;
         }
         sort_word piece = words[from] >> 32 << 32;
@@ -151,24 +165,30 @@ static void sort_equals(const struct index_entries *e, sort_word *words, sort_wo
             const struct index_entry *entry = &e->entries[SORT_ROW(words[k])];
             words[k] = (entry->length > at ? first_bytes(entry->key + at, entry->length - at, SORT_KEY_BYTES) : 0) | SORT_ROW(words[k]);
         }
-        sort_words(words + from, to - from);
-        sort_equals(e, words + from, space, to - from, round + 1);
+        if (!status)
+            status = sort_words(words + from, to - from, check);
+        if (!status)
+            status = sort_equals(e, words + from, space, to - from, round + 1, check);
         for (uint32_t k = from; k < to; k++)
             words[k] = piece | SORT_ROW(words[k]);
     }
+    return status;
 }
+
+static enum status ask_worker(void *worker) { return run_check(worker); }
 
 enum status index_entries_sort(struct index_entries *e)
 {
-    sort_words(e->words, e->count);
-    if (e->short_keys || e->count < 2)
-        return STATUS_OK;
+    const struct sort_check check = { ask_worker, e->worker };
+    enum status status = sort_words(e->words, e->count, e->worker ? &check : NULL);
+    if (status || e->short_keys || e->count < 2)
+        return status;
     sort_word *space = malloc((e->count / 2 + 1u) * sizeof *space);
     if (!space)
         return error_set(STATUS_OUT_OF_MEMORY, NULL);
-    sort_equals(e, e->words, space, e->count, 0);
+    status = sort_equals(e, e->words, space, e->count, 0, e->worker ? &check : NULL);
     free(space);
-    return STATUS_OK;
+    return status;
 }
 
 /* ---- runs ---- of short keys the words in two halves; else key, row id, flags ---- */

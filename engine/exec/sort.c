@@ -119,8 +119,10 @@ void sort_part_columns(struct sort_part *part)
 
 static const struct vector *row_columns(const struct sort_part *part, uint32_t row) { return part->rows.chunks[row / ROWS_CHUNK].columns; }
 
+#define ASKS_FROM 1024                   /* rows whose comparison looks for a cancel */
+
 /* Merge sort by the rows themselves: stable, so of equal ones the earlier comes first. */
-static void sort_by_rows(const struct sort_part *part, const struct sort_layout *key, uint16_t from, sort_word *words, sort_word *space, uint32_t count)
+static enum status sort_by_rows(const struct sort_part *part, const struct sort_layout *key, uint16_t from, sort_word *words, sort_word *space, uint32_t count, const struct sort_check *check)
 {
     if (count <= 8) {
         for (uint32_t i = 1; i < count; i++) {
@@ -134,11 +136,16 @@ static void sort_by_rows(const struct sort_part *part, const struct sort_layout 
             }
             words[k] = word;
         }
-        return;
+        return STATUS_OK;
     }
     uint32_t half = count / 2;
-    sort_by_rows(part, key, from, words, space, half);
-    sort_by_rows(part, key, from, words + half, space, count - half);
+    enum status status = count >= ASKS_FROM ? sort_ask(check) : STATUS_OK;
+    if (!status)
+        status = sort_by_rows(part, key, from, words, space, half, check);
+    if (!status)
+        status = sort_by_rows(part, key, from, words + half, space, count - half, check);
+    if (status)
+        return status;
     memcpy(space, words, half * sizeof *words);
     for (uint32_t i = 0, j = half, k = 0; i < half; k++) {
         if (j < count) {
@@ -150,25 +157,32 @@ static void sort_by_rows(const struct sort_part *part, const struct sort_layout 
         }
         words[k] = space[i++];
     }
+    return STATUS_OK;
 }
 
 #define TEXT_ROUNDS 8                    /* beyond so many pieces of 12 bytes texts are compared */
 #define FEW_EQUAL 8
 
-static void sort_equal(const struct sort_part *, const struct sort_layout *, sort_word *words, sort_word *space, uint32_t count, unsigned round);
+static enum status sort_equal(const struct sort_part *, const struct sort_layout *, sort_word *words, sort_word *space, uint32_t count, unsigned round, const struct sort_check *);
 
 /* Runs of words that agree in their 96 bits, which the key isn't all of. */
-static void sort_equals(const struct sort_part *part, const struct sort_layout *key, sort_word *words, sort_word *space, uint32_t count, unsigned round)
+static enum status sort_equals(const struct sort_part *part, const struct sort_layout *key, sort_word *words, sort_word *space, uint32_t count, unsigned round, const struct sort_check *check)
 {
-    for (uint32_t from = 0, to; from < count; from = to) {
+    enum status status = STATUS_OK;
+    for (uint32_t from = 0, to, looked = 0; from < count && !status; from = to) {
         for (to = from + 1; to < count && SORT_KEY(words[to]) == SORT_KEY(words[from]);)
             to++;
-        if (to - from > 1)
-            sort_equal(part, key, words + from, space, to - from, round);
+        if (to - looked >= ASKS_FROM) {
+            looked = to;
+            status = sort_ask(check);
+        }
+        if (to - from > 1 && !status)
+            status = sort_equal(part, key, words + from, space, to - from, round, check);
     }
+    return status;
 }
 
-static void sort_equal(const struct sort_part *part, const struct sort_layout *key, sort_word *words, sort_word *space, uint32_t count, unsigned round)
+static enum status sort_equal(const struct sort_part *part, const struct sort_layout *key, sort_word *words, sort_word *space, uint32_t count, unsigned round, const struct sort_check *check)
 {
     uint16_t from = key->whole;
     if (key->text) {
@@ -179,7 +193,7 @@ static void sort_equal(const struct sort_part *part, const struct sort_layout *k
         else                             /* a piece that ends in padding is the text's last */
             ended = (uint8_t)(words[0] >> 32) == (column->flags & KEY_DESC ? 0xFF : 0);
         if (ended && ++from == key->count)
-            return;
+            return STATUS_OK;
         if (!ended && count > FEW_EQUAL && round < TEXT_ROUNDS) {
             sort_word piece = words[0] >> 32 << 32;
             uint32_t at = sort_key_text_bytes(key) + round * SORT_KEY_BYTES;
@@ -188,26 +202,31 @@ static void sort_equal(const struct sort_part *part, const struct sort_layout *k
                 const struct varlen *texts = row_columns(part, row)[column->column].values;
                 words[k] = sort_key_text(key, texts[rows_at(row)], at) | row;
             }
-            sort_words(words, count);
-            sort_equals(part, key, words, space, count, round + 1);
+            enum status status = sort_words(words, count, check);
+            if (!status)
+                status = sort_equals(part, key, words, space, count, round + 1, check);
             for (uint32_t k = 0; k < count; k++)
                 words[k] = piece | SORT_ROW(words[k]);
-            return;
+            return status;
         }
     }
-    sort_by_rows(part, key, from, words, space, count);
+    return sort_by_rows(part, key, from, words, space, count, check);
 }
 
-void sort_part_sort(struct sort_part *part, const struct sort_layout *key)
+static enum status ask_worker(void *worker) { return run_check(worker); }
+
+enum status sort_part_sort(struct sort_part *part, const struct sort_layout *key, struct worker *worker)
 {
-    sort_words(part->words, part->count);
-    if (key->exact || part->count < 2)
-        return;
+    const struct sort_check check = { ask_worker, worker };
+    enum status status = sort_words(part->words, part->count, &check);
+    if (status || key->exact || part->count < 2)
+        return status;
     sort_word *space = malloc((part->count / 2 + 1u) * sizeof *space);
     if (!space)
         panic("out of memory");
-    sort_equals(part, key, part->words, space, part->count, 0);
+    status = sort_equals(part, key, part->words, space, part->count, 0, &check);
     free(space);
+    return status;
 }
 
 /* ---- the sink ---- */
@@ -239,21 +258,23 @@ static enum status sort_local(struct local *local)
     return STATUS_OK;
 }
 
-static void segment_sort(struct sort_local *l, struct sort_part *part)
+static enum status segment_sort(struct sort_local *l, struct sort_part *part)
 {
-    sort_part_sort(part, &((struct sort_node *)l->local.op)->key);
+    enum status status = sort_part_sort(part, &((struct sort_node *)l->local.op)->key, l->local.worker);
     sort_part_columns(part);
+    return status;
 }
 
 /* The oldest segment becomes a run. */
 static enum status spill_oldest(struct sort_local *l)
 {
     struct sort_part *part = l->segments[0], *runs = &l->spilled;
-    segment_sort(l, part);
+    enum status status = segment_sort(l, part);
     part->file = runs->file;
     part->runs = runs->runs;
     part->run_count = runs->run_count;
-    enum status status = sort_write_run((struct sort_node *)l->local.op, part, l->local.worker);
+    if (!status)
+        status = sort_write_run((struct sort_node *)l->local.op, part, l->local.worker);
     *runs = (struct sort_part){ .file = part->file, .runs = part->runs, .run_count = part->run_count };
     arena_close(part->arena);
     l->segment_count--;
@@ -282,9 +303,10 @@ static enum status sort_take(struct local *local, const struct batch *batch)
 static enum status sort_done(struct local *local)
 {
     struct sort_local *l = (struct sort_local *)local;
-    for (uint16_t i = 0; i < l->segment_count; i++)
-        segment_sort(l, l->segments[i]);
-    return STATUS_OK;
+    enum status status = STATUS_OK;
+    for (uint16_t i = 0; i < l->segment_count && !status; i++)
+        status = segment_sort(l, l->segments[i]);
+    return status;
 }
 
 static enum status sort_combine(struct exec_node *op, struct local *local)

@@ -32,7 +32,8 @@ void sort_node_make(struct sort_node *, struct arena *);       /* what its plan 
 void sort_part_open(struct sort_part *, const struct exec_node *);            /* empty; its arena is there */
 /* Where the next rows begin; room for so many words, which the caller fills and counts. */
 sort_word *sort_part_room(struct sort_part *, uint64_t grain, uint16_t count);
-void sort_part_sort(struct sort_part *, const struct sort_layout *);
+/* The worker hears of a cancel meanwhile. */
+enum status sort_part_sort(struct sort_part *, const struct sort_layout *, struct worker *) MUST_CHECK;
 void sort_part_columns(struct sort_part *);
 uint64_t sort_part_grain(const struct sort_part *, uint32_t row);
 enum status sort_run(struct local *) MUST_CHECK;              /* sort.c: the whole of it, into n->parts, and out by sort_emit */

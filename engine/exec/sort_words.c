@@ -10,6 +10,7 @@
 #include "engine/exec/sort_words.h"
 
 #define FEW 20
+#define ASKS_FROM 65536                  /* words, in memory that is no longer near */
 #define DIGIT_BITS 10
 
 static void insertion_sort(sort_word *words, size_t count)
@@ -38,12 +39,17 @@ static unsigned digit_bits(size_t count)
     return bits > 8 && count < (size_t)1 << 17 ? 8 : bits;
 }
 
-static void move_words(sort_word *words, unsigned shift, uint32_t mask, uint32_t *next, const uint32_t *end)
+static enum status move_words(sort_word *words, size_t count, unsigned shift, uint32_t mask, uint32_t *next, const uint32_t *end, const struct sort_check *check)
 {
+    if (count < ASKS_FROM)
+        check = NULL;
     for (bool moved = true; moved;) {
         moved = false;
         for (uint32_t value = 0; value <= mask; value++) {
             uint32_t last = end[value];
+            enum status status = value % 16 == 0 ? sort_ask(check) : STATUS_OK;
+            if (status)
+                return status;
             for (uint32_t i = next[value]; i < last; i++) {
                 sort_word word = words[i];
                 uint32_t to = next[(uint32_t)(word >> shift) & mask]++;
@@ -53,9 +59,10 @@ static void move_words(sort_word *words, unsigned shift, uint32_t mask, uint32_t
             moved |= next[value] < last;
         }
     }
+    return STATUS_OK;
 }
 
-static void sort_from(sort_word *words, size_t count, sort_word differ)
+static enum status sort_from(sort_word *words, size_t count, sort_word differ, const struct sort_check *check)
 {
     unsigned bits = digit_bits(count), top = highest_bit(differ) + 1, shift = top > bits ? top - bits : 0;
     uint32_t mask = (1u << bits) - 1, at = 0, next[mask + 1], end[mask + 1];     /* few where words are few: this recurs */
@@ -68,17 +75,21 @@ static void sort_from(sort_word *words, size_t count, sort_word differ)
         at += end[value];
         end[value] = at;
     }
-    move_words(words, shift, mask, next, end);
-    for (uint32_t value = 0, start = 0; value <= mask; start = end[value++])
-        if (end[value] - start > 1)
-            sort_words(words + start, end[value] - start);
+    enum status status = move_words(words, count, shift, mask, next, end, check);
+    for (uint32_t value = 0, start = 0; value <= mask && !status; start = end[value++]) {
+        if (count >= ASKS_FROM && value % 16 == 0)
+            status = sort_ask(check);
+        if (!status && end[value] - start > 1)
+            status = sort_words(words + start, end[value] - start, check);
+    }
+    return status;
 }
 
-void sort_words(sort_word *words, size_t count)
+enum status sort_words(sort_word *words, size_t count, const struct sort_check *check)
 {
     if (count <= FEW) {
         insertion_sort(words, count);
-        return;
+        return STATUS_OK;
     }
     sort_word differ = 0, last = words[0];
     bool risen = true;
@@ -88,6 +99,5 @@ void sort_words(sort_word *words, size_t count)
         risen &= last <= word;
         last = word;
     }
-    if (!risen)
-        sort_from(words, count, differ);
+    return risen ? STATUS_OK : sort_from(words, count, differ, check);
 }

@@ -34,13 +34,13 @@ static enum status top_local(struct local *local)
 }
 
 /* Only the first `keep` rows stay. */
-static void cut(struct top_local *l)
+static enum status cut(struct top_local *l)
 {
     struct sort_node *n = (struct sort_node *)l->local.op;
     struct sort_part *part = &l->part;
-    sort_part_sort(part, &n->key);
-    if (part->count <= l->keep)
-        return;
+    enum status status = sort_part_sort(part, &n->key, l->local.worker);
+    if (status || part->count <= l->keep)
+        return status;
     sort_part_columns(part);
     const struct sort_part old = *part;
     part->arena = arena_open(l->parent, "top-n");
@@ -73,6 +73,7 @@ static void cut(struct top_local *l)
     l->bound_columns = part->rows.chunks[last / ROWS_CHUNK].columns;
     l->bound_row = rows_at(last);
     sort_key_bound(&n->key, l->bound_columns, l->bound_row, &l->within);
+    return STATUS_OK;
 }
 
 /* Of count positions with their words, those before the bound stay. A later row that is equal to it is not. */
@@ -120,16 +121,16 @@ static enum status top_take(struct local *local, const struct batch *batch)
     part->count += count;
     rows_append_some(&part->rows, batch, positions, count);
     if (part->count >= l->keep * 2 + 1024)
-        cut(l);
+        return cut(l);
     return STATUS_OK;
 }
 
 static enum status top_done(struct local *local)
 {
     struct top_local *l = (struct top_local *)local;
-    sort_part_sort(&l->part, &((struct sort_node *)local->op)->key);
+    enum status status = sort_part_sort(&l->part, &((struct sort_node *)local->op)->key, local->worker);
     sort_part_columns(&l->part);
-    return STATUS_OK;
+    return status;
 }
 
 static enum status top_combine(struct exec_node *op, struct local *local)

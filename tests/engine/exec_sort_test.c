@@ -25,6 +25,43 @@ static sort_word word_of(int shape, uint32_t i, uint32_t count)
     }
 }
 
+struct asking { uint32_t asked, most; };
+static enum status ask(void *context)
+{
+    struct asking *a = context;
+    return ++a->asked > a->most ? STATUS_CANCELED : STATUS_OK;
+}
+
+/* Whoever asks it to stop is heard at any moment, and no word is lost. */
+Test(sort_words, stops)
+{
+    enum { COUNT = 140000 };
+    sort_word *words = malloc(COUNT * sizeof *words), *sorted = malloc(COUNT * sizeof *words);
+    int heard = 0;
+    for (int shape = 0; shape < 8; shape++) {
+        struct asking all = { .most = UINT32_MAX };
+        const struct sort_check check = { ask, &all };
+        for (uint32_t i = 0; i < COUNT; i++)
+            words[i] = sorted[i] = word_of(shape, i, COUNT);
+        qsort(sorted, COUNT, sizeof *sorted, by_word);
+        cr_expect(sort_words(words, COUNT, &check) == STATUS_OK);
+        for (uint32_t most = 0; most < all.asked; most += 1 + all.asked / 3) {
+            struct asking some = { .most = most };
+            const struct sort_check stops = { ask, &some };
+            for (uint32_t i = 0; i < COUNT; i++)
+                words[i] = word_of(shape, i, COUNT);
+            cr_expect(sort_words(words, COUNT, &stops) == STATUS_CANCELED);
+            cr_expect(some.asked == most + 1, "asked %u times after it said stop", some.asked - most);
+            qsort(words, COUNT, sizeof *words, by_word);
+            cr_expect(memcmp(words, sorted, COUNT * sizeof *words) == 0);
+        }
+        heard += all.asked > 0;
+    }
+    cr_expect(heard >= 4, "%d", heard);
+    free(words);
+    free(sorted);
+}
+
 Test(sort_words, as_qsort)
 {
     static const uint32_t counts[] = { 0, 1, 2, 3, 19, 20, 21, 64, 65, 1000, 4097, 140000, 300000 };
@@ -35,7 +72,7 @@ Test(sort_words, as_qsort)
             for (uint32_t i = 0; i < count; i++)
                 words[i] = sorted[i] = word_of(shape, i, count);
             words[count] = 42;                                              /* not touched */
-            sort_words(words, count);
+            cr_expect(sort_words(words, count, NULL) == STATUS_OK);
             qsort(sorted, count, sizeof *sorted, by_word);
             cr_expect(memcmp(words, sorted, count * sizeof *words) == 0, "shape %d, %u words", shape, count);
             cr_expect(words[count] == 42);

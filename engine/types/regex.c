@@ -26,8 +26,6 @@ struct pattern {
 };
 static _Thread_local struct pattern cache[CACHE];
 static _Thread_local uint64_t tick;
-static _Thread_local char *subject;      /* the text being searched */
-static _Thread_local size_t subject_room;
 static locale_t utf8_locale;
 
 __attribute__((constructor)) static void regex_locale(void)
@@ -247,9 +245,6 @@ void regex_forget(void)
             free(cache[i].text);
             cache[i] = (struct pattern){0};
         }
-    free(subject);
-    subject = NULL;
-    subject_room = 0;
 }
 
 /* Looks from byte `from` on; matches[] by POSIX number. */
@@ -259,15 +254,8 @@ static bool execute(const struct pattern *p, struct varlen text, size_t from, re
     regmatch_t *m = count ? matches : room;
     m[0].rm_so = (regoff_t)from;
     m[0].rm_eo = (regoff_t)text.length;
-    if (subject_room <= text.length) {                        /* the library wants a NUL at the end */
-        subject_room = (size_t)text.length * 2 + 256;
-        subject = realloc(subject, subject_room);
-        ASSERT(subject);
-    }
-    memcpy(subject, text.bytes, text.length);
-    subject[text.length] = 0;
     locale_t before = utf8_locale ? uselocale(utf8_locale) : (locale_t)0;
-    int result = regexec(&p->regex, subject, count ? count : 1, m, REG_STARTEND | (from ? REG_NOTBOL : 0));
+    int result = regexec(&p->regex, (const char *)text.bytes, count ? count : 1, m, REG_STARTEND | (from ? REG_NOTBOL : 0));
     if (before)
         uselocale(before);
     return result == 0;

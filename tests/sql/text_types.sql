@@ -67,3 +67,5 @@ INSERT INTO cla SELECT ARRAY[x] FROM cl;
 INSERT INTO cla SELECT ARRAY[x]::varchar(2)[] FROM cl;
 SELECT * FROM cla;
 DROP TABLE cl, cla;
+-- many matches in one long text
+SELECT length(regexp_replace(repeat('ab', 100000), '(a)(b)', '\2\1', 'g')), (SELECT count(*) FROM regexp_matches(repeat('aéb ', 20000), '(é)(b)', 'g')), '' ~ '', regexp_replace('', '^', 'x'), regexp_replace('abab', '^a', 'x', 'g');

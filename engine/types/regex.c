@@ -4,6 +4,8 @@
  * and the flags i g n q. Groups that don't capture do so in POSIX, so each pattern carries a map from PostgreSQL's group
  * numbers. What POSIX can't say (non-greedy quantifiers, lookaround) is refused, never run differently.
  *
+ * The library looks for no cancel, and takes quadratic time where a match could begin at every character and none does.
+ *
  * A thread keeps its last patterns compiled. Matching is by characters of UTF-8: the thread takes on a UTF-8 locale
  * around each call into the library. */
 #include <locale.h>

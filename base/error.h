@@ -73,6 +73,7 @@
     X(INVALID_SAVEPOINT,         "3B001", "savepoint does not exist")                      \
     X(INVALID_CATALOG_NAME,      "3D000", "database does not exist")                       \
     X(INVALID_CURSOR_NAME,       "34000", "cursor does not exist")                         \
+    X(INVALID_CURSOR_DEFINITION, "42P11", "invalid cursor definition")                     \
     X(INVALID_SCHEMA_NAME,       "3F000", "schema does not exist")                         \
     X(CONFLICT,                  "40001", "could not serialize access due to concurrent update") \
     X(DEADLOCK,                  "40P01", "deadlock detected")                             \

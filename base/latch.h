@@ -120,6 +120,7 @@ void   thread_set_pid(struct thread *, int32_t pid);       /* the backend pid th
 int32_t thread_pid(const struct thread *);
 void   thread_interrupt(struct thread *, enum interrupt);  /* sets the bit and wakes it from an interruptible wait */
 unsigned thread_interrupts(void);                          /* the calling thread's pending bits: one relaxed load */
+enum status thread_check_interrupts(void) MUST_CHECK;      /* … as an error to end the statement with (57014, 57P01); whoever works long asks now and then */
 void   thread_interrupt_clear(unsigned bits);
 /* Waits until the descriptor can be read (or written), or has an error or hang-up to report: SIGNALED. Ends early with
  * INTERRUPTED when one of the bits in `interrupts` is or becomes pending. deadline_us 0: none. No latch may be held. */

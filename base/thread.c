@@ -355,6 +355,24 @@ unsigned thread_interrupts(void)
     return atomic_load_explicit(&thread_here()->interrupts, memory_order_relaxed);
 }
 
+enum status thread_check_interrupts(void)
+{
+    unsigned bits = thread_interrupts();
+    if (__builtin_expect(bits == 0, 1))
+        return STATUS_OK;
+    if (bits & INTERRUPT_TERMINATE)
+        return error_set(STATUS_ADMIN_SHUTDOWN, "terminating connection due to administrator command");
+    if (bits & INTERRUPT_TIMEOUT) {
+        thread_interrupt_clear(INTERRUPT_TIMEOUT);
+        return error_set(STATUS_CANCELED, "canceling statement due to statement timeout");
+    }
+    if (bits & INTERRUPT_CANCEL) {
+        thread_interrupt_clear(INTERRUPT_CANCEL);
+        return error_set(STATUS_CANCELED, "canceling statement due to user request");
+    }
+    return STATUS_OK;
+}
+
 void thread_interrupt_clear(unsigned bits)
 {
     atomic_fetch_and(&thread_here()->interrupts, ~bits);

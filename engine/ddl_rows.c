@@ -52,7 +52,7 @@ enum status ddl_table(struct ddl *d, uint32_t oid, const struct table **out)
 static enum status not_in_use(struct ddl *d, uint32_t oid, enum table_lock mode)
 {
     const struct table *table;
-    if (mode != LOCK_ACCESS_EXCLUSIVE || !session_run_reads(d->session, oid))
+    if ((mode != LOCK_ACCESS_EXCLUSIVE && mode != LOCK_SHARE) || !session_run_reads(d->session, oid))
         return STATUS_OK;
     enum status status = ddl_table(d, oid, &table);
     const char *command = strcmp(d->command, "TRUNCATE TABLE") ? d->command : "TRUNCATE";        /* PostgreSQL's word */

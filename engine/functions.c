@@ -280,7 +280,7 @@ ROW_FUNCTION(pg_sleep)
         ;
     latch_release(&latch);
     (void)c;
-    return session_check_interrupts();
+    return thread_check_interrupts();
 }
 
 static int64_t started_us;

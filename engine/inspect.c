@@ -86,7 +86,7 @@ static enum status entries_follow(const struct row_call *c, const struct table *
             wanted[i] = row[columns[i]];
         status = heap_fetch(&table->heap, snapshot, entry->row_id, columns, plain ? index->column_count : 0, wanted, 0, scratch, &found, &version);
         if (!status && (e & 1023) == 0)
-            status = session_check_interrupts();
+            status = thread_check_interrupts();
         if (status || !found)
             continue;
         if (plain) {
@@ -148,7 +148,7 @@ ROW_FUNCTION(crab_btree_check)
                 status = error_set(STATUS_INDEX_CORRUPT, "row (%u,%u) of table \"%s\" is missing from index \"%s\"", ROW_PAGE(id), ROW_SLOT(id), table->name, index->name);
         }
         if (!status)
-            status = session_check_interrupts();
+            status = thread_check_interrupts();
     }
     if (!status)
         *out = (struct value){.v = {.bytes = (const uint8_t *)"ok", .length = 2}};

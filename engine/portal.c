@@ -735,6 +735,8 @@ static enum status portal_execute(struct session *session, struct portal *portal
                 txn_next_command(session->txn);
         }
         uint64_t count = 0;
+        if (!status && !portal->store && prepared->plan->kind != STATEMENT_SELECT)
+            status = portal_failed(portal);
         if (!status && portal->store && prepared->returns_rows)                  /* without a store: it ran to its end already */
             status = portal_forward(session, portal, portal->formats, portal->format_count, max_rows ? max_rows : UINT64_MAX, true, &count);
         if (!status)
@@ -795,14 +797,29 @@ enum status cursor_declare(struct session *session, const struct declare_cursor_
         return error_set(STATUS_NO_ACTIVE_TRANSACTION, "DECLARE CURSOR can only be used in transaction blocks");
     if (portal_find(session, s->name))
         return error_set(STATUS_DUPLICATE_CURSOR, "cursor \"%s\" already exists", s->name);
+    if (s->select && s->select->locking_count && (s->hold || s->insensitive || s->scroll == CHOICE_YES)) {
+        static const char *const names[] = { "FOR KEY SHARE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR UPDATE" };
+        const char *lock = names[s->select->locking[0]->strength];
+        if (s->hold)
+            error_set(STATUS_FEATURE_NOT_SUPPORTED, "DECLARE CURSOR WITH HOLD ... %s is not supported", lock);
+        else if (s->scroll == CHOICE_YES)
+            error_set(STATUS_FEATURE_NOT_SUPPORTED, "DECLARE SCROLL CURSOR ... %s is not supported", lock);
+        else
+            error_set(STATUS_INVALID_CURSOR_DEFINITION, "DECLARE INSENSITIVE CURSOR ... %s is not valid", lock);
+        error_detail(s->hold ? "Holdable cursors must be READ ONLY." : s->scroll == CHOICE_YES ? "Scrollable cursors must be READ ONLY." : "Insensitive cursors must be READ ONLY.");
+        return error_current()->status;
+    }
     const char *query = s->query_length ? sql + s->query_start - 1 : sql + statement->start - 1;
     struct prepared *prepared;
     char name[64];
     snprintf(name, sizeof name, "<cursor %p>", (const void *)s);
     enum status status = prepared_make(session, name, query, (size_t)(s->query_length ? s->query_length : statement->length), NULL,
                                        bound ? bound->prepared->parameter_types : NULL, bound ? bound->prepared->parameter_count : 0, &prepared);
-    if (status)
+    if (status) {
+        if (error_current()->position)
+            error_current()->position += (int)(query - sql);
         return status;
+    }
     struct portal *portal;
     status = portal_make(session, s->name, prepared, &portal);
     prepared_drop(session, prepared);                         /* the portal alone keeps it */
@@ -853,6 +870,7 @@ enum status cursor_fetch(struct session *session, const struct fetch_statement *
     bool back = direction == FETCH_ABSOLUTE ? count < 0 || (at > 0 && count <= at) : direction == FETCH_RELATIVE ? count < 0 : direction == FETCH_BACKWARD && count > 0;
     bool again = direction != FETCH_ABSOLUTE && count == 0 && !s->is_move && at > 0 && portal->position <= row_store_count(portal->store);
     if (portal->no_scroll && (back || again)) {
+        portal->failed = true;
         error_set(STATUS_OBJECT_NOT_READY, "cursor can only scan forward");
         error_hint("Declare it with SCROLL option to enable backward scan.");
         return STATUS_OBJECT_NOT_READY;

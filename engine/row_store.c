@@ -102,7 +102,8 @@ static void start_add(struct row_store *store, uint64_t row, uint64_t at)
 
 enum status row_store_add(struct row_store *store, const struct batch *batch)
 {
-    for (uint32_t n = 0; n < batch->selected_count; n++) {
+    enum status status = STATUS_OK;
+    for (uint32_t n = 0; n < batch->selected_count && !status; n++) {
         size_t at = batch->all_selected ? n : batch->selection[n];
         uint64_t begin = store->file_bytes + store->tail_length;
         struct start *last = store->start_count ? &store->starts[store->start_count - 1] : NULL;
@@ -123,10 +124,10 @@ enum status row_store_add(struct row_store *store, const struct batch *batch)
                 tail_add(store, (const uint8_t *)v->values + vector_at(v, at) * v->width, v->width);
             }
         }
+        if (store->tail_length > store->memory_bytes)
+            status = tail_to_file(store);
     }
-    if (store->tail_length > store->memory_bytes)
-        return tail_to_file(store);
-    return STATUS_OK;
+    return status;
 }
 
 uint64_t row_store_count(const struct row_store *store) { return store->row_count; }

@@ -301,7 +301,7 @@ static void savepoint_pop(struct session *session)
     free(savepoint);
 }
 
-static enum status modes_apply(struct session *session, const struct transaction_modes *modes)
+enum status transaction_modes_set(struct session *session, const struct transaction_modes *modes)
 {
     if (modes->isolation != ISOLATION_UNSET) {
         enum isolation wanted = modes->isolation >= ISOLATION_REPEATABLE_READ ? REPEATABLE_READ : READ_COMMITTED;
@@ -312,8 +312,11 @@ static enum status modes_apply(struct session *session, const struct transaction
     }
     if (modes->deferrable != CHOICE_UNSET)
         session->deferrable = modes->deferrable == CHOICE_YES;
-    if (modes->read_only != CHOICE_UNSET)
+    if (modes->read_only != CHOICE_UNSET) {
+        if (modes->read_only == CHOICE_NO && txn_read_only(session->txn) && session->queried)
+            return error_set(STATUS_ACTIVE_TRANSACTION, "transaction read-write mode must be set before any query");
         txn_set_read_only(session->txn, modes->read_only == CHOICE_YES);
+    }
     return STATUS_OK;
 }
 
@@ -381,12 +384,12 @@ enum status transaction_statement_run(struct session *session, const struct tran
         *tag = s->kind == TRANSACTION_BEGIN ? "BEGIN" : "START TRANSACTION";
         if (session->block == BLOCK_OPEN || session->block == BLOCK_FAILED) {
             notice_warning(session, STATUS_ACTIVE_TRANSACTION, "there is already a transaction in progress");
-            return STATUS_OK;
+            return session->block == BLOCK_OPEN ? transaction_modes_set(session, &s->modes) : STATUS_OK;
         }
         status = transaction_need(session);
         if (status)
             return status;
-        status = modes_apply(session, &s->modes);
+        status = transaction_modes_set(session, &s->modes);
         if (!status)
             session->block = BLOCK_OPEN;
         return status;
@@ -599,20 +602,3 @@ size_t session_sights(struct session_sight *out, size_t capacity)
     return count;
 }
 
-enum status session_check_interrupts(void)
-{
-    unsigned bits = thread_interrupts();
-    if (__builtin_expect(bits == 0, 1))
-        return STATUS_OK;
-    if (bits & INTERRUPT_TERMINATE)
-        return error_set(STATUS_ADMIN_SHUTDOWN, "terminating connection due to administrator command");
-    if (bits & INTERRUPT_TIMEOUT) {
-        thread_interrupt_clear(INTERRUPT_TIMEOUT);
-        return error_set(STATUS_CANCELED, "canceling statement due to statement timeout");
-    }
-    if (bits & INTERRUPT_CANCEL) {
-        thread_interrupt_clear(INTERRUPT_CANCEL);
-        return error_set(STATUS_CANCELED, "canceling statement due to user request");
-    }
-    return STATUS_OK;
-}

@@ -89,7 +89,6 @@ void        session_notice(struct session *, const char *severity, const char *s
 void        session_notice_detail(struct session *, const char *severity, const char *sqlstate, const char *detail, const char *message);   /* detail may be NULL */
 bool        session_in_transaction_block(const struct session *);
 /* CANCELED / ADMIN_SHUTDOWN / timeout when an interrupt is pending: long loops ask it (also in workers, through their leader's stop flag). */
-enum status session_check_interrupts(void) MUST_CHECK;
 /* Lists sessions for pg_stat_activity: calls visit under the server's list latch; copy what you need. */
 struct session_sight { int32_t pid; char user[64], database[64], application[64], state[32], query[1024], address[64]; int64_t backend_start_us, xact_start_us, query_start_us, state_change_us; };
 size_t      session_sights(struct session_sight *out, size_t capacity);

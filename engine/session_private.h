@@ -135,6 +135,7 @@ void        portal_level_released(struct portal *, int level);
 enum status cursor_declare(struct session *, const struct declare_cursor_statement *, const struct statement *, const char *sql, const struct portal *bound, const char **tag);
 enum status cursor_fetch(struct session *, const struct fetch_statement *, const struct portal *bound, const char **tag);
 enum status cursor_close(struct session *, const char *name, const char **tag);
+enum status transaction_modes_set(struct session *, const struct transaction_modes *);        /* of the transaction under way; 25001 when it is late for that */
 enum status plan_may_run(const struct session *, const struct prepared_plan *);      /* what changes rows, not in a read-only transaction: 25006 */
 /* Runs a plan, rows go straight to the client. Describe first when `describe`. */
 enum status plan_run_to_client(struct session *, const struct prepared_plan *, const struct value *parameters, bool describe,

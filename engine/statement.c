@@ -120,21 +120,7 @@ static enum status set_run(struct session *session, const struct set_statement *
             return error_set(STATUS_FEATURE_NOT_SUPPORTED, "SET TRANSACTION SNAPSHOT is not supported");
         if (!session_in_transaction_block(session))
             session_notice(session, "WARNING", "25P01", "SET TRANSACTION can only be used in transaction blocks");
-        if (s->modes.isolation != ISOLATION_UNSET) {
-            enum isolation wanted = s->modes.isolation >= ISOLATION_REPEATABLE_READ ? REPEATABLE_READ : READ_COMMITTED;
-            if (wanted != txn_isolation(session->txn) && session->queried)
-                return error_set(STATUS_ACTIVE_TRANSACTION, "SET TRANSACTION ISOLATION LEVEL must be called before any query");
-            txn_set_isolation(session->txn, wanted);
-            session->isolation_name = ISOLATION_SERIALIZABLE - s->modes.isolation;
-        }
-        if (s->modes.read_only != CHOICE_UNSET) {
-            if (s->modes.read_only == CHOICE_NO && txn_read_only(session->txn) && session->queried)
-                return error_set(STATUS_ACTIVE_TRANSACTION, "transaction read-write mode must be set before any query");
-            txn_set_read_only(session->txn, s->modes.read_only == CHOICE_YES);
-        }
-        if (s->modes.deferrable != CHOICE_UNSET)
-            session->deferrable = s->modes.deferrable == CHOICE_YES;
-        return STATUS_OK;
+        return transaction_modes_set(session, &s->modes);
     case VARIABLE_SET_CHARACTERISTICS:
         if (s->modes.isolation != ISOLATION_UNSET) {
             status = settings_set(session, "default_transaction_isolation", settings_isolation_name(ISOLATION_SERIALIZABLE - s->modes.isolation), SETTING_SESSION);
@@ -535,6 +521,7 @@ enum status utility_run(struct session *session, const char *sql, const struct s
     case STATEMENT_SHOW: return show_run(session, statement->show, describe, formats, format_count, tag);
     default: break;
     }
+    bool queried = session->queried;
     status = statement_snapshot(session);
     if (status)
         return status;
@@ -561,7 +548,14 @@ enum status utility_run(struct session *session, const char *sql, const struct s
         status = not_in_block(session, "VACUUM");
         return status ? status : vacuum_run(session, statement->vacuum, false);
     case STATEMENT_ANALYZE: *tag = "ANALYZE"; return vacuum_run(session, statement->vacuum, true);
-    case STATEMENT_LOCK: return lock_run(session, statement->lock_table, tag);
+    case STATEMENT_LOCK:
+        status = lock_run(session, statement->lock_table, tag);
+        statement_snapshot_done(session);
+        if (!queried) {                  /* REPEATABLE READ sees what was committed when the lock was had */
+            txn_snapshot_forget(session->txn);
+            session->queried = false;
+        }
+        return status;
     case STATEMENT_DISCARD: return discard_run(session, statement->discard, tag);
     case STATEMENT_CHECKPOINT: *tag = "CHECKPOINT"; return store_checkpoint(session->engine->store);
     case STATEMENT_LISTEN: case STATEMENT_UNLISTEN: case STATEMENT_NOTIFY:

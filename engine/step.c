@@ -90,7 +90,7 @@ enum status step_statement_begin(struct session *session)
     while (!status && atom_load(&engine->vacuuming) == stepped.table->oid) {
         thread_interrupt(engine->autovacuum, INTERRUPT_CANCEL);
         sleep_us(1000);
-        status = session_check_interrupts();
+        status = thread_check_interrupts();
     }
     return status;
 }
@@ -101,7 +101,7 @@ enum status step_statement_end(struct session *session, enum status status)
         return status;
     session->stepping = false;
     step_end(session->pid);
-    return status ? status : session_check_interrupts();
+    return status ? status : thread_check_interrupts();
 }
 
 bool step_table_enter(struct session *session, const struct table *table)
@@ -262,7 +262,7 @@ static enum status answer(const struct row_call *c, int32_t pid, uint32_t let_go
         }
         sleep_us(pause_us);
         pause_us = pause_us < 2000 ? pause_us * 2 : pause_us;
-        status = session_check_interrupts();
+        status = thread_check_interrupts();
     }
     if (!status)
         *out = (struct value){.v = {.bytes = (const uint8_t *)text.bytes, .length = (uint32_t)text.length}};

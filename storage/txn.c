@@ -305,6 +305,14 @@ void txn_snapshot_done(struct txn *txn)
         atom_store(&txn->slot->announced, SNAPSHOT_NONE);
 }
 
+void txn_snapshot_forget(struct txn *txn)
+{
+    if (!txn->has_snapshot || txn->snapshots_held)
+        return;
+    txn->has_snapshot = false;
+    atom_store(&txn->slot->announced, SNAPSHOT_NONE);
+}
+
 lsn_t txn_horizon(struct store *store)
 {
     struct txn_table *table = store->txns;

@@ -48,6 +48,7 @@ void        txn_next_command(struct txn *);                  /* later statements
 /* A statement's snapshot (READ COMMITTED) or the transaction's first (REPEATABLE READ). Announced while it is held. */
 void        txn_snapshot(struct txn *, struct snapshot *out);
 void        txn_snapshot_done(struct txn *);                 /* statement over: READ COMMITTED stops holding the horizon back. Nests (portals) by count */
+void        txn_snapshot_forget(struct txn *);               /* REPEATABLE READ: nothing was asked of its snapshot; the next statement takes another. None may be held */
 lsn_t       txn_horizon(struct store *);                     /* versions ended at or before it are dead to everyone */
 xid_t       txn_oldest_running(struct store *);              /* ids below it are over */
 

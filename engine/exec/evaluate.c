@@ -49,6 +49,8 @@ static struct arena *scratch(struct evaluation *e)
     return e->scratch;
 }
 
+size_t evaluation_bytes(const struct evaluation *e) { return e->scratch ? arena_bytes(e->scratch) : 0; }
+
 /* Room for row_count values; the null array zeroed. */
 static struct vector *make_room(struct evaluation *e, uint32_t r, uint16_t row_count)
 {

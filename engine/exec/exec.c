@@ -210,7 +210,7 @@ enum status run_check(struct worker *worker)
         return STATUS_STOP;
     if (worker->stop && !worker->leads)
         return STATUS_OK;
-    enum status status = session_check_interrupts();
+    enum status status = thread_check_interrupts();
     if (status && worker->leads)
         atomic_store_explicit(worker->stop, true, memory_order_relaxed);
     return status;
@@ -517,8 +517,16 @@ enum status exec_run(struct exec_request *request)
         status = node_run(top, &result.local);
     if (status == STATUS_STOP)
         status = STATUS_OK;
-    if (!status && result.pending.count)
+    if (result.pending.count && (!status || status_sqlstate(status)[0] == '2')) {        /* a row's error comes behind the rows before it */
+        struct error kept = {0};
+        enum status failure = status;
+        if (failure)
+            error_save(&kept);
         status = result_flush(&result);
+        if (failure && !status)
+            status = error_restore(&kept);
+        error_free(&kept);
+    }
     if (status == STATUS_STOP)
         status = STATUS_OK;
     if (!status && request->plan->kind != STATEMENT_SELECT)

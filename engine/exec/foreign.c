@@ -221,7 +221,7 @@ static enum status lock_by_key(struct run *run, const struct table *t, const str
         btree_scan_close(scan);
         if (status || *found || !again)
             return status;
-        status = session_check_interrupts();
+        status = thread_check_interrupts();
         if (status)
             return status;
     }
@@ -273,7 +273,7 @@ static enum status check_new(struct table_writer *w, struct foreign_queue *q)
             status = key_missing(w, q, other, row);
         arena_reset(w->scratch);
         if (!status)
-            status = session_check_interrupts();
+            status = thread_check_interrupts();
     }
     return status;
 }
@@ -484,7 +484,7 @@ static enum status find_by_scan(struct action *a, const struct snapshot *latest,
     struct arena *page_arena = arena_open(a->arena, "page");
     for (uint32_t page = 0; page < pages && !status; page++) {
         struct page_ref ref;
-        status = session_check_interrupts();
+        status = thread_check_interrupts();
         if (!status)
             status = pool_pin(a->w->run->store->pool, (page_id){ heap->file, page }, RANK_HEAP, 0, &ref);
         if (status)
@@ -555,7 +555,7 @@ static enum status action_run(struct action *a)
     for (uint64_t k = 0; k < ids.count && !status && !back; k++)
         status = act(a, ids.ids[k]);
     arena_reset(a->arena);
-    return status ? status : session_check_interrupts();
+    return status ? status : thread_check_interrupts();
 }
 
 /* Change by change as the statement made them, and for each the constraints in their order: so it is with PostgreSQL's triggers,

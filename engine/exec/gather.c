@@ -575,7 +575,7 @@ static enum status wait_home(struct exchange *x)
         if (wake != WAKE_INTERRUPTED || status)
             continue;
         latch_release(&x->latch);
-        status = session_check_interrupts();
+        status = thread_check_interrupts();
         if (status) {
             error_save(&saved);
             atomic_store_explicit(&x->stop, true, memory_order_relaxed);
@@ -685,7 +685,7 @@ static enum status box_await(struct exchange *x, uint64_t grain, struct box **ou
         }
         if (condition_wait_until(&x->changed, &x->latch, 0, true) == WAKE_INTERRUPTED) {
             latch_release(&x->latch);
-            status = session_check_interrupts();
+            status = thread_check_interrupts();
             latch_acquire(&x->latch, LATCH_EXCLUSIVE);
         }
     }

@@ -436,7 +436,7 @@ static enum status fill_tree(struct build *b)
         if (!status)
             status = btree_build_add(tree, e.key, e.length, e.row_id);
         if (!status && done % 4096 == 0)
-            status = session_check_interrupts();
+            status = thread_check_interrupts();
     }
     if (status) {
         btree_build_abandon(tree);

@@ -105,7 +105,7 @@ static enum status lock_one(struct lock_local *l, const struct batch *batch, uin
                 return STATUS_OK;
             }
             row_id = newer;
-            status = session_check_interrupts();
+            status = thread_check_interrupts();
             if (status)
                 return status;
         }

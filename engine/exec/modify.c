@@ -351,7 +351,7 @@ static enum status insert_each(void *context, const struct batch *complete)
             bool found, conflict = false;
             arena_reset(l->arena);
             again = false;
-            status = session_check_interrupts();
+            status = thread_check_interrupts();
             if (!status)
                 status = find_conflict(l, &one, i, &other, &found);
             if (status)
@@ -480,7 +480,7 @@ static enum status change_row(struct modify_local *l, const struct batch *batch,
         bool wanted;
         status = judge_again(l, batch, i, newer, &again, &wanted);
         if (!status)
-            status = session_check_interrupts();
+            status = thread_check_interrupts();
         if (status || !wanted)
             return status;
         now = again;
@@ -503,7 +503,7 @@ static enum status change_rows(void *context, const struct batch *rows)
             continue;
         status = change_row(c->l, c->batch, rows, i, (uint64_t)VECTOR(int64_t, ids, i));
         if (!status && k % 64 == 63)
-            status = session_check_interrupts();
+            status = thread_check_interrupts();
     }
     return status;
 }

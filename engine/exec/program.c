@@ -292,6 +292,14 @@ enum status program_compile_filter(struct arena *arena, struct scalar *filter, s
     return status;
 }
 
+bool program_makes_long(const struct program *p)
+{
+    for (uint32_t r = 0; r < p->register_count; r++)
+        if (p->registers[r].kind == REGISTER_MADE && p->registers[r].type.width == WIDTH_VARLEN)
+            return true;
+    return false;
+}
+
 bool program_serial(const struct program *p)
 {
     return p && p->subquery_count;

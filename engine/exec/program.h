@@ -22,10 +22,13 @@ struct evaluation;
 enum status program_compile(struct arena *, struct scalar *const *exprs, uint32_t count, struct program **out) MUST_CHECK;
 /* The same for one condition, ANDs of which narrow the selection. A NULL filter gives a NULL program. */
 enum status program_compile_filter(struct arena *, struct scalar *filter, struct program **out) MUST_CHECK;
+bool        program_makes_long(const struct program *);      /* values of any length are made on the way */
 bool        program_serial(const struct program *);          /* holds a subquery: only the leader may run it. NULL is allowed */
 bool        program_reads(const struct program *, uint32_t column);   /* the input column is read. NULL is allowed */
 
 enum status evaluation_open(const struct program *, struct run *, struct arena *, struct evaluation **out) MUST_CHECK;
+/* What the values of the last run take, beside vectors. */
+size_t      evaluation_bytes(const struct evaluation *);
 enum status evaluation_run(struct evaluation *, const struct batch *, struct vector *out, uint16_t *error_at) MUST_CHECK;
 enum status evaluation_filter(struct evaluation *, const struct batch *, const row_pos **selection, uint16_t *count, uint16_t *error_at) MUST_CHECK;
 /* Expressions without input. */

@@ -63,10 +63,10 @@ enum status row_writer_rows(struct row_writer *w, const struct batch *rows, uint
         return status;
     *written = mine.selected_count;
     if (!mine.selected_count)
-        return session_check_interrupts();
+        return thread_check_interrupts();
     status = table_writer_complete(w->writer, &mine);
     status = status ? table_writer_before_failure(w->writer, &mine, status, write_rows, w) : write_rows(w, &mine);
-    return status ? status : session_check_interrupts();
+    return status ? status : thread_check_interrupts();
 }
 
 int row_writer_failed_row(const struct row_writer *w, bool *before)

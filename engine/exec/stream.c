@@ -67,8 +67,12 @@ const struct node_class filter_class = { .name = "filter", .node_bytes = sizeof(
 
 /* ---- project ---- */
 
+/* A batch is computed in pieces where its values are long, so that they don't take up any amount of memory together: the first few rows say how long they are. */
+#define PROJECT_BYTES (4u << 20)
+#define PROJECT_FIRST 64
+
 struct project_node { struct exec_node op; struct program *program; };
-struct project_local { struct local local; struct evaluation *evaluation; struct vector *columns; };
+struct project_local { struct local local; struct evaluation *evaluation; struct vector *columns; uint16_t most; };
 
 static enum status project_open(struct exec_node *op)
 {
@@ -79,21 +83,48 @@ static enum status project_local(struct local *local)
 {
     struct project_local *l = (struct project_local *)local;
     l->columns = arena_array(local->worker->arena, struct vector, local->op->plan->column_count + 1u);
+    l->most = program_makes_long(((struct project_node *)local->op)->program) ? PROJECT_FIRST : UINT16_MAX;
     return evaluation_open(((struct project_node *)local->op)->program, local->worker->run, local->worker->arena, &l->evaluation);
 }
 
-static enum status project_take(struct local *local, const struct batch *batch)
+static enum status project_piece(struct local *local, const struct batch *batch)
 {
     struct project_local *l = (struct project_local *)local;
     uint16_t at;
     enum status status = evaluation_run(l->evaluation, batch, l->columns, &at);
     if (status)
-        return rows_before_failure(local, batch, status, at, project_take);
+        return rows_before_failure(local, batch, status, at, project_piece);
+    size_t bytes = evaluation_bytes(l->evaluation);
+    uint64_t fit = bytes > PROJECT_BYTES ? (uint64_t)batch->selected_count * PROJECT_BYTES / bytes : UINT16_MAX;
+    l->most = fit ? (uint16_t)(fit < UINT16_MAX ? fit : UINT16_MAX) : 1;
     struct batch out = *batch;
     out.columns = l->columns;
     out.column_count = local->op->plan->column_count;
     out.row_ids = NULL;
     return local_push(local, &out);
+}
+
+static enum status project_take(struct local *local, const struct batch *batch)
+{
+    struct project_local *l = (struct project_local *)local;
+    if (batch->selected_count <= l->most)
+        return project_piece(local, batch);
+    row_pos all[BATCH_MAX];
+    if (batch->all_selected)
+        for (uint16_t i = 0; i < batch->selected_count; i++)
+            all[i] = i;
+    enum status status = STATUS_OK;
+    for (uint16_t from = 0, count; from < batch->selected_count && !status; from = (uint16_t)(from + count)) {
+        struct batch piece = *batch;
+        count = (uint16_t)(batch->selected_count - from < l->most ? batch->selected_count - from : l->most);
+        piece.all_selected = false;
+        piece.selection = (batch->all_selected ? all : batch->selection) + from;
+        piece.selected_count = count;
+        status = run_check(local->worker);
+        if (!status)
+            status = project_piece(local, &piece);
+    }
+    return status;
 }
 
 const struct node_class project_class = { .name = "project", .node_bytes = sizeof(struct project_node), .local_bytes = sizeof(struct project_local),

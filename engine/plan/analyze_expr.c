@@ -1112,16 +1112,22 @@ static enum status bind_nullif(struct planner *p, struct scope *scope, const str
     struct scalar *a, *b, *equal;
     TRY(bind_node(p, scope, e->list.items[0], &a));
     TRY(bind_node(p, scope, e->list.items[1], &b));
-    TRY(resolve_unknown(p, a, &a));
-    if (scalar_is_null_const(a) || scalar_is_null_const(b)) {
+    bool literal = a->type.oid == OID_UNKNOWN && a->kind == SCALAR_CONST && b->type.oid != OID_UNKNOWN;      /* it is what = would take it for */
+    if (!literal) TRY(resolve_unknown(p, a, &a));
+    bool null = scalar_is_null_const(a) || scalar_is_null_const(b);
+    if (null && !literal) {
         *out = a;
         return STATUS_OK;
     }
-    struct scalar *probe = scalar_new(p->arena, SCALAR_COLUMN, a->type, e->position);   /* so that nothing is folded */
+    struct scalar *probe = scalar_new(p->arena, SCALAR_COLUMN, literal ? b->type : a->type, e->position);    /* so that nothing is folded */
     TRY(make_operator(p, NULL, "=", probe, b, e->position, &equal));
     if (equal->kind != SCALAR_CALL) return fail_at(p, e->position, STATUS_INTERNAL, "NULLIF without an equality function");
     struct scalar *args[2] = { a, equal->args[1] };
-    if (equal->args[0] != probe) TRY(coerce(p, a, equal->args[0]->type, CAST_IMPLICIT, e->position, &args[0]));
+    if (literal || equal->args[0] != probe) TRY(coerce(p, a, equal->args[0]->type, CAST_IMPLICIT, e->position, &args[0]));
+    if (null) {
+        *out = args[0];
+        return STATUS_OK;
+    }
     *out = new_args(p, SCALAR_NULLIF, args[0]->type, e->position, args, 2);
     (*out)->operator = equal->operator;
     (*out)->call.function = equal->call.function;

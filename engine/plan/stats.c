@@ -215,7 +215,7 @@ enum status stats_gather(struct session *session, struct arena *arena, const str
     for (uint32_t i = 0; i < wanted && !status; i++) {
         uint64_t from = (uint64_t)i * pages / wanted, to = (uint64_t)(i + 1) * pages / wanted;
         uint32_t page = (uint32_t)(from + (to > from + 1 ? random_next(&seed) % (to - from) : 0));
-        if ((i & 15) == 0 && (status = session_check_interrupts())) break;
+        if ((i & 15) == 0 && (status = thread_check_interrupts())) break;
         struct page_ref ref;
         status = ring ? pool_ring_pin(ring, page, &ref) : pool_pin(pool, (page_id){ t->heap.file, page }, RANK_HEAP, 0, &ref);
         if (status) break;

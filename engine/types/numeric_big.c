@@ -388,6 +388,8 @@ static enum status power_whole(const struct numeric *base, long exponent, int ex
     return numeric_check(out);
 }
 
+#define POWER_LOG_MAX 6020.0             /* PostgreSQL's: of a power that isn't whole e^6020 is as much as is computed (10^2614) */
+
 enum status numeric_power(const struct numeric *base, const struct numeric *exponent, struct numeric *out)
 {
     struct numeric one;
@@ -474,8 +476,8 @@ enum status numeric_power(const struct numeric *base, const struct numeric *expo
     double estimate = ldexp(mpz_get_d(ln), -128) * numeric_to_double(exponent);
     double digits = estimate * 0.434294481903252;
     enum status s = STATUS_OK;
-    if (fabs(digits) > NUMERIC_MAX_WEIGHT + 100 || isnan(digits)) {
-        if (digits > 0)
+    if (fabs(estimate) > POWER_LOG_MAX || isnan(estimate)) {
+        if (estimate > 0)
             s = overflow();
         else
             numeric_set(out, 0, 1000);

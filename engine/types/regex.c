@@ -4,13 +4,14 @@
  * and the flags i g n q. Groups that don't capture do so in POSIX, so each pattern carries a map from PostgreSQL's group
  * numbers. What POSIX can't say (non-greedy quantifiers, lookaround) is refused, never run differently.
  *
- * The library looks for no cancel, and takes quadratic time where a match could begin at every character and none does.
+ * The library looks for no cancel while it matches one text, and takes quadratic time where a match could begin at every character and none does.
  *
  * A thread keeps its last patterns compiled. Matching is by characters of UTF-8: the thread takes on a UTF-8 locale
  * around each call into the library. */
 #include <locale.h>
 #include <regex.h>
 #include <stdlib.h>
+#include "base/latch.h"
 #include "engine/types/array.h"
 #include "engine/types/kernel.h"
 #include "engine/types/regex.h"
@@ -249,27 +250,35 @@ void regex_forget(void)
         }
 }
 
-/* Looks from byte `from` on; matches[] by POSIX number. */
-static bool execute(const struct pattern *p, struct varlen text, size_t from, regmatch_t *matches, size_t count)
+/* Looks from byte `from` on; matches[] by POSIX number. Now and then it looks for a cancel, too. */
+#define ASKS_BYTES 65536
+static _Thread_local size_t looked_at;
+static enum status find(const struct pattern *p, struct varlen text, size_t from, regmatch_t *matches, size_t count, bool *found)
 {
     regmatch_t room[1];
     regmatch_t *m = count ? matches : room;
+    looked_at += text.length - from + 64;
+    if (looked_at >= ASKS_BYTES) {
+        looked_at = 0;
+        enum status s = thread_check_interrupts();
+        if (s)
+            return s;
+    }
     m[0].rm_so = (regoff_t)from;
     m[0].rm_eo = (regoff_t)text.length;
     locale_t before = utf8_locale ? uselocale(utf8_locale) : (locale_t)0;
     int result = regexec(&p->regex, (const char *)text.bytes, count ? count : 1, m, REG_STARTEND | (from ? REG_NOTBOL : 0));
     if (before)
         uselocale(before);
-    return result == 0;
+    *found = result == 0;
+    return STATUS_OK;
 }
 
 static enum status match(struct varlen text, struct varlen pattern, int flags, bool *out)
 {
     struct pattern *p;
     enum status s = compile(pattern, flags, &p);
-    if (!s)
-        *out = execute(p, text, 0, NULL, 0);
-    return s;
+    return s ? s : find(p, text, 0, NULL, 0, out);
 }
 #define MATCH(NAME, FLAGS, WANTED) \
     KERNEL2(k_##NAME, struct varlen, struct varlen, uint8_t, bool found; CHECK_ROW(match(a, b, FLAGS, &found)); r = found == WANTED)
@@ -307,7 +316,13 @@ static enum status replace(struct varlen text, struct varlen pattern, struct var
     text_buffer_open(&b, arena);
     regmatch_t m[GROUPS];
     size_t at = utf8_offset(text.bytes, text.length, from), copied = 0;
-    for (int count = 1; at <= text.length && execute(p, text, at, m, GROUPS); count++) {
+    bool found = false;
+    for (int count = 1; at <= text.length; count++) {
+        s = find(p, text, at, m, GROUPS, &found);
+        if (s)
+            return s;
+        if (!found)
+            break;
         size_t start = (size_t)m[0].rm_so, end = (size_t)m[0].rm_eo;
         if (!n || count == n) {
             text_buffer_add(&b, text.bytes + copied, start - copied);
@@ -361,9 +376,11 @@ static enum status substring(struct varlen text, struct varlen pattern, struct v
     enum status s = compile(pattern, 0, &p);
     if (s)
         return s;
-    *none = !execute(p, text, 0, m, GROUPS);
-    if (*none)
-        return STATUS_OK;
+    bool found = false;
+    s = find(p, text, 0, m, GROUPS, &found);
+    *none = !found;
+    if (s || *none)
+        return s;
     regmatch_t g = m[p->groups ? p->map[1] : 0];
     *none = g.rm_so < 0;
     if (!*none)
@@ -387,9 +404,11 @@ static enum status match_array(struct varlen text, struct varlen pattern, struct
         s = compile(pattern, flags, &p);
     if (s)
         return s;
-    *none = !execute(p, text, 0, m, GROUPS);
-    if (*none)
-        return STATUS_OK;
+    bool found = false;
+    s = find(p, text, 0, m, GROUPS, &found);
+    *none = !found;
+    if (s || *none)
+        return s;
     int count = p->groups ? p->groups : 1;
     struct value *values = arena_array(arena, struct value, count);
     for (int i = 0; i < count; i++) {
@@ -416,7 +435,11 @@ enum status regex_matches(struct varlen text, struct varlen pattern, struct varl
     if (!s)
         s = compile(pattern, flags, &p);
     uint32_t capacity = 0;
-    for (size_t at = 0; !s && at <= text.length && execute(p, text, at, m, GROUPS);) {
+    bool found = false;
+    for (size_t at = 0; !s && at <= text.length;) {
+        s = find(p, text, at, m, GROUPS, &found);
+        if (s || !found)
+            break;
         int groups = p->groups ? p->groups : 1;
         struct value *values = arena_array(arena, struct value, groups);
         for (int i = 0; i < groups; i++) {
@@ -453,7 +476,13 @@ enum status regex_split(struct varlen text, struct varlen pattern, struct varlen
         return s;
     *out = arena_array(arena, struct value, text.length + 2);
     size_t at = 0, begin = 0;
-    while (at <= text.length && execute(p, text, at, m, GROUPS)) {
+    bool found = false;
+    while (at <= text.length) {
+        s = find(p, text, at, m, GROUPS, &found);
+        if (s)
+            return s;
+        if (!found)
+            break;
         size_t start = (size_t)m[0].rm_so, end = (size_t)m[0].rm_eo;
         if (end == start) {                                   /* an empty match splits between characters, not at the ends */
             if (start >= text.length)
@@ -514,7 +543,11 @@ static enum status count_matches(struct varlen text, struct varlen pattern, int 
     if (!s)
         s = compile(pattern, flags, &p);
     *out = 0;
-    for (size_t at = s ? 0 : utf8_offset(text.bytes, text.length, (size_t)start - 1); !s && at <= text.length && execute(p, text, at, m, 1);) {
+    bool found = false;
+    for (size_t at = s ? 0 : utf8_offset(text.bytes, text.length, (size_t)start - 1); !s && at <= text.length;) {
+        s = find(p, text, at, m, 1, &found);
+        if (s || !found)
+            break;
         ++*out;
         size_t end = (size_t)m[0].rm_eo;
         at = m[0].rm_eo > m[0].rm_so ? end : end < text.length ? end + utf8_width(text.bytes[end]) : text.length + 1;
@@ -530,7 +563,11 @@ static enum status nth(struct varlen text, struct varlen pattern, int start, int
     struct pattern *p;
     enum status s = start <= 0 ? bad_argument("start", start) : n <= 0 ? bad_argument("n", n) : compile(pattern, 0, &p);
     *none = true;
-    for (size_t at = s ? 0 : utf8_offset(text.bytes, text.length, (size_t)start - 1); !s && at <= text.length && execute(p, text, at, out, 1);) {
+    bool found = false;
+    for (size_t at = s ? 0 : utf8_offset(text.bytes, text.length, (size_t)start - 1); !s && at <= text.length;) {
+        s = find(p, text, at, out, 1, &found);
+        if (s || !found)
+            break;
         if (!--n) {
             *none = false;
             break;

@@ -75,6 +75,11 @@ Test(portal, pieces)
     gives("i", 0, "6001|", "INSERT 0 2");
     bind("u", "", "update t set v = 'c' where id < 4");
     gives("u", 1, "", "UPDATE 3");
+    run("savepoint s");
+    bind("v", "", "delete from t where id < 4");
+    gives("v", 0, "", "DELETE 3");
+    fails(STATUS_OBJECT_NOT_READY, execute("v", 0));
+    run("rollback to s");
     run("rollback");
     fails(STATUS_INVALID_CURSOR_NAME, execute("p", 1));
 }
@@ -91,14 +96,18 @@ Test(portal, only_goes_forward)
         run("savepoint s");
         fails(STATUS_OBJECT_NOT_READY, peer_run(&peer, back[i]));
         run("rollback to s");
-        gives("p", 2, "11|12|", "suspended");
-        run("fetch 2 from p");
-        cr_assert_str_eq(peer.answer, "13|14|");
-        run("move 3000 in p");
-        cr_assert_str_eq(peer.tag, "MOVE 3000");
-        gives("p", 1, "3015|", "suspended");
+        fails(STATUS_OBJECT_NOT_READY, execute("p", 2));
         run("rollback");
     }
+    run("begin");
+    bind("p", "", "select id from t");
+    gives("p", 2, "1|2|", "suspended");
+    run("fetch 2 from p");
+    cr_assert_str_eq(peer.answer, "3|4|");
+    run("move 3000 in p");
+    cr_assert_str_eq(peer.tag, "MOVE 3000");
+    gives("p", 1, "3005|", "suspended");
+    run("rollback");
 }
 
 Test(portal, a_cursor_past_its_end)

@@ -55,3 +55,4 @@ INSERT INTO flags VALUES (4, 1);
 UPDATE flags SET f = NOT f RETURNING *;
 DROP TABLE n;
 DROP TABLE flags;
+SELECT 1 + NULLIF(NULL, 0), pg_typeof(NULLIF(NULL, 0)), pg_typeof(NULLIF(NULL, 2.5)), pg_typeof(NULLIF(NULL, NULL)), pg_typeof(NULLIF(NULL, now())), NULLIF('1', 1), pg_typeof(NULLIF(NULL, 'a'::varchar));

@@ -52,3 +52,8 @@ DROP TABLE nums;
 -- the most digits before the point
 SELECT length((repeat('9', 131072))::numeric::text), 10::numeric ^ 131071 > 0;
 SELECT repeat('9', 131072)::numeric + 1;
+-- powers that are too large to be computed
+SELECT power(1.5, 123456.789);
+SELECT power('1e20000'::numeric, 0.3);
+SELECT power(10::numeric, 7000.5);
+SELECT power(0.5, 123456.789), length(power(10::numeric, 2000.5)::text), power(2::numeric, -10.5);

@@ -1115,19 +1115,15 @@ static enum status bind_nullif(struct planner *p, struct scope *scope, const str
     bool literal = a->type.oid == OID_UNKNOWN && a->kind == SCALAR_CONST && b->type.oid != OID_UNKNOWN;      /* it is what = would take it for */
     if (!literal) TRY(resolve_unknown(p, a, &a));
     bool null = scalar_is_null_const(a) || scalar_is_null_const(b);
-    if (null && !literal) {
-        *out = a;
-        return STATUS_OK;
+    if (null) {
+        struct sql_type type = b->type.oid == OID_VARCHAR ? type_make(OID_TEXT, -1) : b->type;
+        return literal ? coerce(p, a, type, CAST_IMPLICIT, e->position, out) : (*out = a, STATUS_OK);
     }
     struct scalar *probe = scalar_new(p->arena, SCALAR_COLUMN, literal ? b->type : a->type, e->position);    /* so that nothing is folded */
     TRY(make_operator(p, NULL, "=", probe, b, e->position, &equal));
     if (equal->kind != SCALAR_CALL) return fail_at(p, e->position, STATUS_INTERNAL, "NULLIF without an equality function");
     struct scalar *args[2] = { a, equal->args[1] };
     if (literal || equal->args[0] != probe) TRY(coerce(p, a, equal->args[0]->type, CAST_IMPLICIT, e->position, &args[0]));
-    if (null) {
-        *out = args[0];
-        return STATUS_OK;
-    }
     *out = new_args(p, SCALAR_NULLIF, args[0]->type, e->position, args, 2);
     (*out)->operator = equal->operator;
     (*out)->call.function = equal->call.function;

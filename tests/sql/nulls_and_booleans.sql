@@ -56,3 +56,4 @@ UPDATE flags SET f = NOT f RETURNING *;
 DROP TABLE n;
 DROP TABLE flags;
 SELECT 1 + NULLIF(NULL, 0), pg_typeof(NULLIF(NULL, 0)), pg_typeof(NULLIF(NULL, 2.5)), pg_typeof(NULLIF(NULL, NULL)), pg_typeof(NULLIF(NULL, now())), NULLIF('1', 1), pg_typeof(NULLIF(NULL, 'a'::varchar));
+SELECT NULLIF('crab', NULL::text), pg_typeof(NULLIF('1', NULL::int)), NULLIF('1', NULL::int), NULLIF(NULL::int, '2'), pg_typeof(NULLIF(NULL, NULL::varchar));

@@ -649,7 +649,7 @@ struct recursive_local {
     struct arena *seen_arena, *round[2];
     struct row_table seen;
     struct rows *next;
-    uint64_t batches;
+    uint64_t given;
 };
 
 static enum status recursive_open(struct exec_node *op)
@@ -688,7 +688,8 @@ static enum status recursive_take(struct local *local, const struct batch *batch
         out.all_selected = false;
     }
     rows_append(l->next, &out);
-    out.grain = l->batches++ / GRAIN_BATCHES;
+    out.grain = l->given / ((uint64_t)BATCH_ROWS * GRAIN_BATCHES);             /* by rows: how they are cut into batches may hang on their length */
+    l->given += out.selected_count;
     return local_push(local, &out);
 }
 
@@ -703,7 +704,7 @@ static enum status recursive_source(struct local *local)
     arena_reset(l->seen_arena);
     arena_reset(l->round[0]);
     row_table_open(&l->seen, l->seen_arena, plan->types, plan->column_count);
-    l->batches = 0;
+    l->given = 0;
     rows_open(&rows[0], l->round[0], plan->types, plan->column_count);
     l->next = &rows[0];
     run->nesting++;                      /* the step runs again and again: no workers there */

@@ -50,7 +50,7 @@ differ() {
 }
 skip() { say "skipped: $1 ($2 is not installed)"; }
 
-run_psql() { timeout 60 psql -X -a -q -f "$here/psql.sql" 2>&1 | sed 's/^\(.*\) (every 0.1s)/\\watch (every 0.1s)/; /^LOCATION: /d'; }
+run_psql() { timeout 60 psql -X -a -q -f "${here#"$PWD"/}/psql.sql" 2>&1 | sed 's/^\(.*\) (every 0.1s)/\\watch (every 0.1s)/; /^LOCATION: /d'; }
 run_views() { timeout 60 psql -X -A -t -q -f "$here/views.sql"; }
 run_tools() { timeout 60 psql -X -a -q -f "$here/tools.sql"; }
 run_python() { PYTHONDONTWRITEBYTECODE=1 timeout 120 /usr/bin/python3 "$here/$1"; }

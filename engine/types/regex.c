@@ -4,12 +4,15 @@
  * and the flags i g n q. Groups that don't capture do so in POSIX, so each pattern carries a map from PostgreSQL's group
  * numbers. What POSIX can't say (non-greedy quantifiers, lookaround) is refused, never run differently.
  *
- * The library looks for no cancel while it matches one text, and takes quadratic time where a match could begin at every character and none does.
+ * The library begins at one character after the other: where a match could begin at each and none does, that takes quadratic time. So a long text
+ * is first walked through once, by the pattern with ".*" before it, which says whether there is a match at all. While it matches one text the library looks
+ * for no cancel.
  *
  * A thread keeps its last patterns compiled. Matching is by characters of UTF-8: the thread takes on a UTF-8 locale
  * around each call into the library. */
 #include <locale.h>
 #include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/latch.h"
 #include "engine/types/array.h"
@@ -24,6 +27,10 @@ struct pattern {
     int flags;
     uint64_t used;
     regex_t regex;
+    char *anywhere_text;                 /* the pattern behind ^.*, for long texts; NULL: that isn't the same */
+    regex_t anywhere;                    /* … once it was wanted */
+    bool anywhere_made, fold;
+    bool backreference;
     int groups;                          /* capturing ones */
     int map[GROUPS];                     /* POSIX number of each */
 };
@@ -97,6 +104,7 @@ static enum status translate(struct varlen from, bool *fold, struct pattern *out
             case 'e': text_buffer_putc(b, 27); break;
             default:
                 if (c >= '1' && c <= '9') {
+                    out->backreference = true;
                     int group = c - '0';
                     if (group > out->groups)
                         return invalid("invalid backreference number");
@@ -187,6 +195,18 @@ static enum status translate(struct varlen from, bool *fold, struct pattern *out
     return STATUS_OK;
 }
 
+static void forget(struct pattern *p)
+{
+    if (!p->text)
+        return;
+    regfree(&p->regex);
+    if (p->anywhere_made)
+        regfree(&p->anywhere);
+    free(p->anywhere_text);
+    free(p->text);
+    *p = (struct pattern){0};
+}
+
 /* flags: REG_ICASE, REG_NEWLINE. */
 static enum status compile(struct varlen text, int flags, struct pattern **out)
 {
@@ -224,13 +244,16 @@ static enum status compile(struct varlen text, int flags, struct pattern **out)
             s = invalid(why);
         }
     }
+    if (!s && !fresh.backreference && !(flags & REG_NEWLINE)) {
+        fresh.fold = fold;
+        fresh.anywhere_text = malloc(b.length + 6);
+        ASSERT(fresh.anywhere_text);
+        snprintf(fresh.anywhere_text, b.length + 6, "^.*(%s)", b.bytes ? b.bytes : "");
+    }
     arena_close(arena);
     if (s)
         return s;
-    if (oldest->text) {
-        regfree(&oldest->regex);
-        free(oldest->text);
-    }
+    forget(oldest);
     fresh.text = malloc(text.length + 1);
     ASSERT(fresh.text);
     memcpy(fresh.text, text.bytes, text.length);
@@ -243,17 +266,28 @@ static enum status compile(struct varlen text, int flags, struct pattern **out)
 void regex_forget(void)
 {
     for (int i = 0; i < CACHE; i++)
-        if (cache[i].text) {
-            regfree(&cache[i].regex);
-            free(cache[i].text);
-            cache[i] = (struct pattern){0};
-        }
+        forget(&cache[i]);
 }
 
 /* Looks from byte `from` on; matches[] by POSIX number. Now and then it looks for a cancel, too. */
 #define ASKS_BYTES 65536
 static _Thread_local size_t looked_at;
-static enum status find(const struct pattern *p, struct varlen text, size_t from, regmatch_t *matches, size_t count, bool *found)
+#define LONG_BYTES 2048
+
+/* Of the whole text: there is no match anywhere. */
+static bool nowhere(struct pattern *p, struct varlen text)
+{
+    if (!p->anywhere_made && regcomp(&p->anywhere, p->anywhere_text, REG_EXTENDED | REG_NOSUB | (p->fold ? REG_ICASE : 0))) {
+        free(p->anywhere_text);
+        p->anywhere_text = NULL;
+        return false;
+    }
+    p->anywhere_made = true;
+    regmatch_t all = {.rm_so = 0, .rm_eo = (regoff_t)text.length};
+    return regexec(&p->anywhere, (const char *)text.bytes, 1, &all, REG_STARTEND) == REG_NOMATCH;
+}
+
+static enum status find(struct pattern *p, struct varlen text, size_t from, regmatch_t *matches, size_t count, bool *found)
 {
     regmatch_t room[1];
     regmatch_t *m = count ? matches : room;
@@ -267,7 +301,8 @@ static enum status find(const struct pattern *p, struct varlen text, size_t from
     m[0].rm_so = (regoff_t)from;
     m[0].rm_eo = (regoff_t)text.length;
     locale_t before = utf8_locale ? uselocale(utf8_locale) : (locale_t)0;
-    int result = regexec(&p->regex, (const char *)text.bytes, count ? count : 1, m, REG_STARTEND | (from ? REG_NOTBOL : 0));
+    int result = from == 0 && text.length > LONG_BYTES && p->anywhere_text && nowhere(p, text) ? REG_NOMATCH
+                 : regexec(&p->regex, (const char *)text.bytes, count ? count : 1, m, REG_STARTEND | (from ? REG_NOTBOL : 0));
     if (before)
         uselocale(before);
     *found = result == 0;

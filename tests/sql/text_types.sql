@@ -69,3 +69,6 @@ SELECT * FROM cla;
 DROP TABLE cl, cla;
 -- many matches in one long text
 SELECT length(regexp_replace(repeat('ab', 100000), '(a)(b)', '\2\1', 'g')), (SELECT count(*) FROM regexp_matches(repeat('aéb ', 20000), '(é)(b)', 'g')), '' ~ '', regexp_replace('', '^', 'x'), regexp_replace('abab', '^a', 'x', 'g');
+-- long texts, where a match could begin anywhere
+SELECT repeat('a', 300000) ~ 'a.*b.*c', repeat('a', 300000) ~ 'a.*a', repeat('a', 30000) || 'b' ~ '^b', repeat('x', 5000) || E'\nb' ~ '^b', repeat('x', 5000) || 'yb' ~ 'yb$', regexp_match(repeat('é', 3000) || 'ab12', '(b)(\d+)'), repeat('x', 5000) ~ '(x)\1';
+SELECT repeat('X', 5000) || 'y' ~* 'xY|q', repeat('x', 5000) ~ 'a|', substring(repeat('x', 5000) || 'foobar', 'foo|foobar'), regexp_replace(repeat('x', 5000), 'y*z', '-'), regexp_count(repeat('ab', 5000), 'b.*c'), regexp_match(repeat('x', 5000) || E'\nb', '^b', 'n'), 'b' || repeat('x', 5000) ~ '^b';

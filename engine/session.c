@@ -475,8 +475,10 @@ enum status session_query(struct session *session, const char *sql, size_t lengt
     enum status status = parse_sql(session->statement_arena, sql, length, &list);
     if (!status && list.count == 0)
         status = session->client->empty(session->client);
+    session->several = !status && list.count > 1;
     for (int i = 0; !status && i < list.count; i++)
         status = query_statement(session, sql, list.items[i], i == list.count - 1);
+    session->several = false;
     if (status)
         statement_failed(session);
     else if (session->txn)

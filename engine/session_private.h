@@ -74,7 +74,7 @@ struct session {
     struct txn *txn;
     enum block_state block;
     struct savepoint *savepoints;        /* innermost first */
-    bool  block_explicit_implicit;       /* a BEGIN arrived inside an implicit block */
+    bool  several;                       /* statements in the message under way */
 
     struct arena *arena;                 /* lives as long as the session */
     struct arena *statement_arena;       /* reset after each top-level statement */

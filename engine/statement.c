@@ -487,7 +487,7 @@ static enum status lock_run(struct session *session, const struct lock_table_sta
 
 static enum status not_in_block(struct session *session, const char *what)
 {
-    if (session_in_transaction_block(session))
+    if (session_in_transaction_block(session) || session->several)
         return error_set(STATUS_ACTIVE_TRANSACTION, "%s cannot run inside a transaction block", what);
     return STATUS_OK;
 }

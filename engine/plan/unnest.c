@@ -725,6 +725,7 @@ static enum status unnest_where(struct planner *p, struct query *q)
                 if (arg->kind == SCALAR_CALL && arg->form == CALL_CAST_IMPLICIT && arg->arg_count == 1 && arg->call.function->strict) arg = arg->args[0];
                 if (arg->kind != SCALAR_SUBQUERY || !arg->subquery.query) continue;
                 TRY(unnest_aggregate(p, q, arg, &value, &done));
+                if (done) *arg = *value;   /* wherever else it stands: x BETWEEN a AND b has it twice, and the subquery isn't what it was */
                 if (!done && s->args[side] == arg) TRY(scalar_as_rel(p, q, s->args[1 - side], arg, &value, &done));
                 if (!done) continue;
                 struct scalar *copy = scalar_copy(p->arena, s);

@@ -62,7 +62,7 @@ static enum status bind_wanted(struct function_bind *f, kernel_fn kernel)
 static enum status bind_from_text(struct function_bind *f) { return bind_wanted(f, from_text); }
 
 #define TYPES_MAX 128
-static struct function to_text_rows[3], from_text_rows[TYPES_MAX], array_rows[TYPES_MAX], array_cut_rows[TYPES_MAX];
+static struct function to_text_rows[2][3], from_text_rows[TYPES_MAX], array_rows[TYPES_MAX], array_cut_rows[TYPES_MAX];
 
 /* ---- arrays ---- */
 
@@ -187,17 +187,27 @@ static const struct function varchar_cut = LENGTH(669, "varchar", OID_VARCHAR, b
                              timestamptz_length = LENGTH(1967, "timestamptz", OID_TIMESTAMPTZ, bind_time),
                              interval_length = LENGTH(1200, "interval", OID_INTERVAL, bind_interval), numeric_length = LENGTH(1703, "numeric", OID_NUMERIC, b_numeric);
 
+/* Its text hangs on no setting, either way. */
+static bool plain_text(uint32_t oid)
+{
+    switch (oid) {
+    case OID_BOOL: case OID_INT2: case OID_INT4: case OID_INT8: case OID_NUMERIC: case OID_FLOAT4: case OID_FLOAT8: case OID_UUID: case OID_OID:
+    case OID_TEXT: case OID_VARCHAR: case OID_BPCHAR: case OID_NAME: case OID_CHAR: return true;
+    default: return false;
+    }
+}
+
 __attribute__((constructor(203))) static void cast_index(void)
 {
     static const uint32_t strings[3] = {OID_TEXT, OID_VARCHAR, OID_BPCHAR};
-    for (int i = 0; i < 3; i++)
-        to_text_rows[i] = (struct function){.name = type_info(strings[i])->name, .kind = FUNCTION_SCALAR, .arg_count = 1, .arg_types = {OID_ANY}, .result = strings[i],
-                                            .strict = true, .volatility = STABLE, .parallel_safe = true, .kernel = to_text};
+    for (int i = 0; i < 6; i++)          /* of types whose text hangs on settings, and of the others */
+        to_text_rows[i / 3][i % 3] = (struct function){.name = type_info(strings[i % 3])->name, .kind = FUNCTION_SCALAR, .arg_count = 1, .arg_types = {OID_ANY}, .result = strings[i % 3],
+                                                       .strict = true, .volatility = i < 3 ? STABLE : IMMUTABLE, .parallel_safe = true, .kernel = to_text};
     ASSERT(type_count() <= TYPES_MAX);
     for (size_t i = 0; i < type_count(); i++) {
         const struct type_info *t = type_at(i);
         from_text_rows[i] = (struct function){.name = t->name, .kind = FUNCTION_SCALAR, .arg_count = 1, .arg_types = {OID_TEXT}, .result = t->oid,
-                                              .strict = true, .volatility = STABLE, .parallel_safe = true, .kernel = from_text, .bind = bind_from_text};
+                                              .strict = true, .volatility = plain_text(t->oid) ? IMMUTABLE : STABLE, .parallel_safe = true, .kernel = from_text, .bind = bind_from_text};
         array_rows[i] = (struct function){.name = t->name, .kind = FUNCTION_SCALAR, .arg_count = 1, .arg_types = {OID_ANYARRAY}, .result = t->oid,
                                           .strict = true, .volatility = IMMUTABLE, .parallel_safe = true, .kernel = array_kernel, .bind = bind_array};
         array_cut_rows[i] = array_rows[i];
@@ -261,7 +271,7 @@ const struct function *cast_find(uint32_t from, uint32_t to, enum cast_context c
     if (!type_info(from) || !type_info(to) || type_class(from) == CLASS_NONE || type_class(to) == CLASS_NONE || to == OID_RECORD)
         return NULL;
     if ((to == OID_TEXT || to == OID_VARCHAR || to == OID_BPCHAR) && context != CAST_IMPLICIT)
-        return &to_text_rows[to == OID_TEXT ? 0 : to == OID_VARCHAR ? 1 : 2];
+        return &to_text_rows[plain_text(from)][to == OID_TEXT ? 0 : to == OID_VARCHAR ? 1 : 2];
     if (is_string(from) && context == CAST_EXPLICIT)
         for (size_t i = 0; i < type_count(); i++)
             if (type_at(i)->oid == to)

@@ -3,6 +3,7 @@
  *
  * Each type belongs to a class (internal.h) that says what its bytes are; a switch over the class is the whole
  * dispatch. A reg type (regclass …) is an oid whose text the catalog knows; see type_name_lookup. */
+#include "engine/types/json.h"
 #include "engine/types/type.h"
 
 #include <ctype.h>
@@ -380,7 +381,11 @@ enum status type_in(struct sql_type type, const char *text, size_t length, struc
         }
         return s;
     }
-    case CLASS_TEXT: case CLASS_BPCHAR: case CLASS_NAME: case CLASS_JSON: return text_value(type.oid, type.typmod, text, length, arena, out);
+    case CLASS_JSON: {
+        enum status s = json_check(text, length);
+        return s ? s : text_value(type.oid, type.typmod, text, length, arena, out);
+    }
+    case CLASS_TEXT: case CLASS_BPCHAR: case CLASS_NAME: return text_value(type.oid, type.typmod, text, length, arena, out);
     case CLASS_BYTEA: return bytea_parse(text, length, arena, &out->v);
     case CLASS_DATE: return date_in(text, length, &out->i4);
     case CLASS_TIME: return time_in(text, length, type.typmod, &out->i8);
@@ -541,7 +546,11 @@ enum status type_receive(struct sql_type type, const uint8_t *bytes, size_t leng
         }
         return s;
     }
-    case CLASS_TEXT: case CLASS_BPCHAR: case CLASS_NAME: case CLASS_JSON: return text_value(type.oid, type.typmod, (const char *)bytes, length, arena, out);
+    case CLASS_JSON: {
+        enum status s = json_check((const char *)bytes, length);
+        return s ? s : text_value(type.oid, type.typmod, (const char *)bytes, length, arena, out);
+    }
+    case CLASS_TEXT: case CLASS_BPCHAR: case CLASS_NAME: return text_value(type.oid, type.typmod, (const char *)bytes, length, arena, out);
     case CLASS_BYTEA: out->v = text_copy(arena, bytes, length); return STATUS_OK;
     case CLASS_INTERVAL: {
         struct interval i = {.us = (int64_t)get(bytes, 8), .days = (int32_t)get(bytes + 8, 4), .months = (int32_t)get(bytes + 12, 4)};

@@ -115,3 +115,17 @@ SELECT (SELECT count(*) FROM a b WHERE b.id = a.id) FROM a GROUP BY x;
 SELECT x FROM a GROUP BY x HAVING EXISTS (SELECT 1 FROM a b WHERE b.id = a.y);
 SELECT y, (SELECT 1) FROM a GROUP BY x;
 DROP TABLE a;
+-- a subquery that stands in two conditions at once
+CREATE TABLE bo (id int, k int, v int);
+CREATE TABLE bi (k int, v int);
+INSERT INTO bo SELECT i, i % 5, i % 3 FROM generate_series(1, 20) i;
+INSERT INTO bi SELECT i % 4, i FROM generate_series(1, 12) i;
+SELECT id FROM bo WHERE (SELECT sum(bi.v) FROM bi WHERE bi.k = bo.k) BETWEEN 16 AND 20 ORDER BY id;
+SELECT id FROM bo WHERE (SELECT max(bi.v) FROM bi WHERE bi.k = bo.k) BETWEEN bo.v AND bo.id ORDER BY id;
+SELECT id FROM bo WHERE bo.id BETWEEN (SELECT min(bi.v) FROM bi WHERE bi.k = bo.k) AND (SELECT max(bi.v) FROM bi WHERE bi.k = bo.k) ORDER BY id;
+SELECT id FROM bo WHERE (SELECT bool_and(bi.v > 2) FROM bi WHERE bi.k = bo.k) BETWEEN false AND true ORDER BY id;
+SELECT id FROM bo WHERE (SELECT sum(bi.v) FROM bi WHERE bi.k = bo.k) NOT BETWEEN 16 AND 20 ORDER BY id;
+SELECT id FROM bo WHERE (SELECT sum(bi.v) FROM bi WHERE bi.k = bo.k) BETWEEN SYMMETRIC 20 AND 16 ORDER BY id;
+SELECT id FROM bo WHERE ((SELECT sum(bi.v) FROM bi WHERE bi.k = bo.k), id) > (18, 7) ORDER BY id;
+SELECT id, CASE (SELECT count(*) FROM bi WHERE bi.k = bo.k) WHEN 3 THEN 'three' WHEN 0 THEN 'none' END FROM bo WHERE id < 6 ORDER BY id;
+DROP TABLE bo, bi;

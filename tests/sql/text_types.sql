@@ -72,3 +72,43 @@ SELECT length(regexp_replace(repeat('ab', 100000), '(a)(b)', '\2\1', 'g')), (SEL
 -- long texts, where a match could begin anywhere
 SELECT repeat('a', 300000) ~ 'a.*b.*c', repeat('a', 300000) ~ 'a.*a', repeat('a', 30000) || 'b' ~ '^b', repeat('x', 5000) || E'\nb' ~ '^b', repeat('x', 5000) || 'yb' ~ 'yb$', regexp_match(repeat('é', 3000) || 'ab12', '(b)(\d+)'), repeat('x', 5000) ~ '(x)\1';
 SELECT repeat('X', 5000) || 'y' ~* 'xY|q', repeat('x', 5000) ~ 'a|', substring(repeat('x', 5000) || 'foobar', 'foo|foobar'), regexp_replace(repeat('x', 5000), 'y*z', '-'), regexp_count(repeat('ab', 5000), 'b.*c'), regexp_match(repeat('x', 5000) || E'\nb', '^b', 'n'), 'b' || repeat('x', 5000) ~ '^b';
+-- json is checked, and kept as it was written
+\set VERBOSITY verbose
+SELECT '{"a": [1, -2.5e+3, "x\u00e9\n", null, true, false, {}], "b": {"c": []}} '::json, '  1'::json, '"x"'::json;
+\set VERBOSITY default
+SELECT '{bad'::json;
+SELECT '{"a" 1}'::json;
+SELECT '{"a": 1,}'::json;
+SELECT '[1, 2'::json;
+SELECT '[1 2]'::json;
+SELECT '[01]'::json;
+SELECT '1 2'::json;
+SELECT '"a'::json;
+SELECT '"\x"'::json;
+SELECT '"\u12g4"'::json;
+SELECT ''::json;
+SELECT 'nul'::json;
+SELECT '[1.]'::json;
+SELECT ']'::json;
+SELECT '{1: 2}'::json;
+CREATE TABLE js (a int, j json);
+INSERT INTO js VALUES (1, 'nope');
+INSERT INTO js VALUES (1, '{"k": 1}');
+SELECT j, j::text FROM js;
+DROP TABLE js;
+-- casts that hang on no setting may stand in an index
+CREATE TABLE casts (a int, b bigint, c numeric, d float8, e uuid, f date, g text, h text GENERATED ALWAYS AS (a::text) STORED);
+CREATE INDEX ON casts ((a::text));
+CREATE INDEX ON casts ((b::varchar(5)), (c::text), (d::text), (e::text));
+CREATE INDEX ON casts ((g::int), (g::numeric), (g::uuid), (g::bool)) WHERE a::text = '1';
+CREATE INDEX ON casts ((f::text));
+CREATE INDEX ON casts ((g::date));
+INSERT INTO casts (a, b, c, g) VALUES (7, 8, 9.5, NULL);
+SELECT h, b::varchar(5), c::text FROM casts WHERE a::text = '7';
+DROP TABLE casts;
+-- several statements in one message are a transaction
+CREATE TABLE several (a int);
+INSERT INTO several VALUES (1) \; VACUUM several;
+SELECT count(*) FROM several;
+VACUUM several;
+DROP TABLE several;

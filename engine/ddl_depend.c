@@ -578,6 +578,47 @@ static enum status use_rule(void *context, const struct catalog_row *row)
     return status || !view ? status : use_view(use, view);
 }
 
+struct keyed { const struct table *of; const struct index *key; bool needs; };
+
+/* The column that stands there by itself; NULL: another expression. An ordinal stands for that of the list. */
+static const char *plain_column(const struct select *select, const struct expr *e)
+{
+    if (e->kind == EXPR_LITERAL && e->literal.kind == LITERAL_INTEGER && select && e->literal.integer >= 1 && e->literal.integer <= select->targets.count)
+        e = select->targets.items[e->literal.integer - 1]->expr;
+    return e->kind == EXPR_COLUMN && !e->column.star && e->column.count ? e->column.names[e->column.count - 1] : NULL;
+}
+
+static bool is_grouped(const struct select *select, const char *column)
+{
+    for (int i = 0; i < select->group_by.count; i++) {
+        const char *name = plain_column(select, select->group_by.items[i]);
+        if (name && !strcmp(name, column))
+            return true;
+    }
+    return false;
+}
+
+static void keyed_select(struct tree_walk *w, struct select *select)
+{
+    struct keyed *k = w->context;
+    bool whole = select->has_group_by;
+    for (uint16_t c = 0; whole && c < k->key->column_count; c++)
+        whole = k->key->columns[c].column > 0 && is_grouped(select, k->of->columns[k->key->columns[c].column - 1].name);
+    for (int i = 0; whole && i < select->targets.count; i++) {
+        const char *name = plain_column(NULL, select->targets.items[i]->expr);
+        k->needs |= name && !is_grouped(select, name) && table_column(k->of, name) >= 0;
+    }
+}
+
+bool view_needs_key(const struct table *view, const struct table *of)
+{
+    struct keyed k = {.of = of, .key = of->primary_key ? table_index(of, of->primary_key) : NULL};
+    struct tree_walk walk = {.context = &k, .select = keyed_select};
+    if (view->view && k.key)
+        walk_select(&walk, view->view);
+    return k.needs;
+}
+
 enum status views_using(struct ddl *d, uint32_t relation, const char *column, struct users *out)
 {
     struct use use = {.d = d, .column = column, .out = out};

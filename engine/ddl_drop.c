@@ -414,9 +414,18 @@ enum status drop_index_dependents(struct ddl *d, const struct table *table, cons
     for (uint16_t i = 0; !status && i < table->referenced_by_count; i++)
         if (table->referenced_by[i].index == index_oid)
             status = foreign_add(&plan, &table->referenced_by[i], on);
+    struct users views = {0};
+    if (!status && table->primary_key == index_oid)
+        status = views_using(d, table->oid, NULL, &views);
+    for (uint32_t i = 0; !status && i < views.count; i++) {
+        const struct table *view;
+        status = ddl_table(d, views.oids[i], &view);
+        if (!status && view_needs_key(view, table))
+            status = plan_view(&plan, views.oids[i], what);
+    }
     if (!status)
         status = plan_judge(&plan, what, cascade);
-    return status || !plan.foreign_count ? status : plan_run(&plan);
+    return status || (!plan.foreign_count && !plan.relations.count) ? status : plan_run(&plan);
 }
 
 static enum status drop_indexes(struct ddl *d, const struct drop_statement *s)

@@ -55,8 +55,16 @@ static enum status depend_view(void *context, const struct catalog_row *row)
         return status;
     ROW(d->sink, value_oid(2618), v[REWRITE_oid], value_i4(0), value_oid(1259), v[REWRITE_ev_class], value_i4(0), value_char('i'));
     ROW(d->sink, value_oid(2618), v[REWRITE_oid], value_i4(0), value_oid(1259), v[REWRITE_ev_class], value_i4(0), value_char('n'));
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        const struct table *of;
         ROW(d->sink, value_oid(2618), v[REWRITE_oid], value_i4(0), value_oid(1259), value_oid(oids[i]), value_i4(0), value_char('n'));
+        status = catalog_table(d->session, oids[i], &of);
+        if (status)
+            return status;
+        const struct index *key = of && describe_view_needs_key(view, of) ? table_index(of, of->primary_key) : NULL;
+        if (key && key->constraint)
+            ROW(d->sink, value_oid(2618), v[REWRITE_oid], value_i4(0), value_oid(2606), value_oid(key->constraint), value_i4(0), value_char('n'));
+    }
     return STATUS_OK;
 }
 
@@ -68,6 +76,8 @@ static enum status depend_constraint(void *context, const struct catalog_row *ro
     ROW(d->sink, value_oid(2606), v[CONSTRAINT_oid], value_i4(0), value_oid(1259), v[CONSTRAINT_conrelid], value_i4(0), value_char('a'));
     if (kind == 'f')
         ROW(d->sink, value_oid(2606), v[CONSTRAINT_oid], value_i4(0), value_oid(1259), v[CONSTRAINT_confrelid], value_i4(0), value_char('n'));
+    if (kind == 'f' && v[CONSTRAINT_conindid].oid)
+        ROW(d->sink, value_oid(2606), v[CONSTRAINT_oid], value_i4(0), value_oid(1259), v[CONSTRAINT_conindid], value_i4(0), value_char('n'));
     if (kind == 'p' || kind == 'u')
         ROW(d->sink, value_oid(1259), v[CONSTRAINT_conindid], value_i4(0), value_oid(2606), v[CONSTRAINT_oid], value_i4(0), value_char('i'));
     return STATUS_OK;

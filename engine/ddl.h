@@ -177,8 +177,6 @@ struct expr *expr_read(struct session *, struct arena *, const char *text);     
 struct users { uint32_t *oids; uint32_t count, capacity; };
 /* Views that read the relation; column not NULL: that may read this column of it. */
 enum status views_using(struct ddl *, uint32_t relation, const char *column, struct users *out) MUST_CHECK;
-/* Does the view group by the table's primary key and show more of it than what it groups by? Then it needs that key. By names. */
-bool        view_needs_key(const struct table *view, const struct table *of);
 void        users_add(struct ddl *, struct users *, uint32_t oid);
 bool        users_has(const struct users *, uint32_t oid);
 bool        expr_uses_column(struct expr *, const char *column);

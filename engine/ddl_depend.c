@@ -2,6 +2,7 @@
  * relations all carry their schemas, so a walk of the trees answers. It errs on the side of "uses": a column that a view may
  * read counts as read. */
 #include "engine/ddl.h"
+#include "engine/describe.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
  * table's indexes, constraints, owned sequences) needs no CASCADE; views that read it, foreign keys of other tables and
  * defaults that call a sequence do. Then the rows are deleted; the files go at commit. */
 #include "engine/ddl.h"
+#include "engine/describe.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -358,8 +358,6 @@ static void read_relation(struct tree_walk *w, struct from_item *item)
         users_add(&r->d, &r->users, oid);
 }
 
-bool describe_view_needs_key(const struct table *view, const struct table *of) { return view_needs_key(view, of); }
-
 enum status describe_view_relations(struct session *session, struct arena *arena, const struct table *view, uint32_t **oids, uint32_t *count)
 {
     struct reads r = {.d = {.session = session, .arena = arena}};

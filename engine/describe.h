@@ -20,7 +20,8 @@ enum status relation_visible(struct session *, uint32_t schema, const char *name
 enum status relation_by_name(struct session *, const char *schema, const char *name, uint32_t *oid) MUST_CHECK;   /* indexes too; 0 none */
 /* Sequence that a DEFAULT's text calls, 0 none; relations that a view reads. */
 enum status describe_default_sequence(struct session *, struct arena *, const char *text, uint32_t *oid) MUST_CHECK;
-bool        describe_view_needs_key(const struct table *view, const struct table *of);      /* of's primary key: what it groups by determines what it shows */
+/* Does the view group by the table's primary key and show more of it than what it groups by? Then it needs that key. By names (ddl_depend.c). */
+bool        view_needs_key(const struct table *view, const struct table *of);
 enum status describe_view_relations(struct session *, struct arena *, const struct table *view, uint32_t **oids, uint32_t *count) MUST_CHECK;
 
 #endif

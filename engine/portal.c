@@ -8,10 +8,17 @@
  * slice needs, into a row_store that slices are handed out of. A portal of the protocol only goes forward and forgets what it sent, a cursor
  * that may scroll keeps all rows. What changes rows, or locks them, is run to its end at once.
  *
- * A run that was left half-way goes on under the snapshot it began with, which the transaction holds for it. Three things must not move meanwhile:
- * its plan (a statement that is planned anew leaves the old plan to the run), the descriptors in it (catalog_statement_start), and its tables:
- * others can't change them, they are locked; DDL of our own refuses to (session_run_reads). A run that began behind a savepoint ends when
- * that is rolled back. */
+ * What a run that was left half-way needs:
+ *
+ * 1. Its snapshot: the transaction holds it until the run ends. Runs end before their transaction does (portals_end_runs), and one that began behind a
+ *    savepoint before that is rolled back (portals_end_level).
+ * 2. Its plan: a statement that is planned anew leaves the old plan to the run (plan_is_run), which closes it.
+ * 3. The descriptors in the plan: retired ones stay while there is a run (catalog_statement_start).
+ * 4. Its tables: others can't change them, they are locked; DDL of our own refuses to (session_run_reads, 55006).
+ * 5. Nothing of the thread's: it is left without a pin, and without a worker at work (exec.c, part_end).
+ *
+ *     portal:  bound --portal_start--> run left half-way --its end--> all rows in the store
+ *                                            |--an error, or its savepoint rolled back--> failed: 55000 from then on */
 #include "engine/session_private.h"
 #include "engine/step.h"
 
@@ -519,7 +526,7 @@ static enum status store_slice_to_client(struct session *session, struct portal 
 #define PIECE_ROWS (16 * BATCH_ROWS)     /* a run is left so seldom that its workers don't wait for that */
 static enum status portal_forward(struct session *session, struct portal *portal, const uint16_t *formats, uint16_t format_count, uint64_t most, bool send, uint64_t *sent)
 {
-    enum status status = STATUS_OK;
+    enum status status = portal->failed ? portal_failed(portal) : STATUS_OK;         /* before: its rows are nobody's any more */
     while (*sent < most && !status) {
         uint64_t piece = most - *sent < PIECE_ROWS ? most - *sent : PIECE_ROWS;
         struct error kept = {0};

@@ -61,7 +61,7 @@ static enum status depend_view(void *context, const struct catalog_row *row)
         status = catalog_table(d->session, oids[i], &of);
         if (status)
             return status;
-        const struct index *key = of && describe_view_needs_key(view, of) ? table_index(of, of->primary_key) : NULL;
+        const struct index *key = of && view_needs_key(view, of) ? table_index(of, of->primary_key) : NULL;
         if (key && key->constraint)
             ROW(d->sink, value_oid(2618), v[REWRITE_oid], value_i4(0), value_oid(2606), value_oid(key->constraint), value_i4(0), value_char('n'));
     }

@@ -34,15 +34,10 @@ static const char *const queries[] = {
 
 int main(void)
 {
-    char directory[] = "/tmp/crab-memory-XXXXXX", command[96];
+    char directory[] = "/tmp/crab-memory-XXXXXX";
     struct engine *engine;
-    if (!mkdtemp(directory))
+    if (!scratch_engine_open(directory, &engine))
         return 1;
-    struct engine_options options = { .directory = directory };
-    if (engine_open(&options, &engine)) {
-        fprintf(stderr, "engine: %s\n", error_current()->message);
-        return 1;
-    }
     if (peer_open(&peer, engine, 0))
         return 1;
     blocks_of("set max_parallel_workers_per_gather = 0", "");
@@ -60,9 +55,7 @@ int main(void)
         }
     }
     peer_close(&peer);
-    engine_close(engine);
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    if (system(command))
+    if (!scratch_engine_close(directory, engine))
         failures++;
     return verdict("exec_memory_stress", 1, sizeof queries / sizeof *queries * 4, 0, failures);
 }

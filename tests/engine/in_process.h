@@ -11,6 +11,26 @@
 #include "base/hash.h"
 #include "engine/session.h"
 
+/* An engine on a scratch directory, whose name ends in XXXXXX; false: it says why. Closing it removes the directory. */
+static inline bool scratch_engine_open(char *directory, struct engine **engine)
+{
+    if (!mkdtemp(directory))
+        return false;
+    struct engine_options options = { .directory = directory };
+    if (engine_open(&options, engine) == STATUS_OK)
+        return true;
+    fprintf(stderr, "engine: %s\n", error_current()->message);
+    return false;
+}
+
+static inline bool scratch_engine_close(const char *directory, struct engine *engine)
+{
+    char command[96];
+    engine_close(engine);
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command) == 0;
+}
+
 struct peer {
     struct client client;
     struct session *session;

@@ -177,14 +177,9 @@ int main(int argc, char **argv)
 {
     int readers = argc > 1 ? atoi(argv[1]) : 2, rounds = argc > 2 ? atoi(argv[2]) : 60;
     seed = argc > 3 ? strtoull(argv[3], NULL, 10) : seed;
-    char directory[] = "/tmp/crab-only-XXXXXX", command[96], sql[256];
-    if (!mkdtemp(directory))
+    char directory[] = "/tmp/crab-only-XXXXXX", sql[256];
+    if (!scratch_engine_open(directory, &engine))
         return 1;
-    struct engine_options options = { .directory = directory };
-    if (engine_open(&options, &engine)) {
-        fprintf(stderr, "engine: %s\n", error_current()->message);
-        return 1;
-    }
     struct asker main_peer = { .number = 0 }, peers[readers + WRITERS + 1];
     struct thread *threads[readers + WRITERS + 1];
     asker_open(&main_peer);
@@ -216,9 +211,7 @@ int main(int argc, char **argv)
         failures++;
     }
     peer_close(&main_peer.peer);
-    engine_close(engine);
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    if (system(command))
+    if (!scratch_engine_close(directory, engine))
         failures++;
     return verdict("index_only_stress", (uint32_t)(readers + WRITERS + 1), statements, seed, (uint64_t)failures);
 }

@@ -15,11 +15,7 @@ static void run(const char *sql)
 
 static void open_all(void)
 {
-    cr_assert(mkdtemp(directory));
-    char path[64];
-    snprintf(path, sizeof path, "%s/data", directory);
-    struct engine_options options = { .directory = path };
-    cr_assert_eq(engine_open(&options, &engine), STATUS_OK);
+    cr_assert(scratch_engine_open(directory, &engine));
     cr_assert_eq(peer_open(&peer, engine, 0), STATUS_OK);
     run("create table big (id int primary key, k int, v text); create table small (id int primary key, name text);"
         "insert into big select g, g % 100, 'v' || g from generate_series(1, 20000) g; insert into small select g, 'n' || g from generate_series(1, 10) g;"
@@ -29,10 +25,7 @@ static void open_all(void)
 static void close_all(void)
 {
     peer_close(&peer);
-    engine_close(engine);
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    if (system(command)) cr_log_warn("scratch directory stays");
+    if (!scratch_engine_close(directory, engine)) cr_log_warn("scratch directory stays");
 }
 
 TestSuite(plan_shape, .init = open_all, .fini = close_all);

@@ -223,14 +223,9 @@ int main(int argc, char **argv)
     int readers = argc > 1 ? atoi(argv[1]) : 3, rounds = argc > 2 ? atoi(argv[2]) : 12;
     if (argc > 3)
         seed = strtoull(argv[3], NULL, 10);
-    char directory[] = "/tmp/crab-portal-XXXXXX", command[96];
-    if (!mkdtemp(directory))
+    char directory[] = "/tmp/crab-portal-XXXXXX";
+    if (!scratch_engine_open(directory, &engine))
         return 1;
-    struct engine_options options = { .directory = directory };
-    if (engine_open(&options, &engine)) {
-        fprintf(stderr, "engine: %s\n", error_current()->message);
-        return 1;
-    }
     struct reader setup = { .number = 99 }, writer = { .number = 90 };
     struct reader *all = calloc((size_t)readers, sizeof *all);
     struct thread **threads = calloc((size_t)readers + 1, sizeof *threads);
@@ -252,11 +247,9 @@ int main(int argc, char **argv)
         thread_join(threads[i]);
     atomic_store(&done, true);
     thread_join(threads[readers]);
-    engine_close(engine);
     free(all);
     free(threads);
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    if (system(command))
+    if (!scratch_engine_close(directory, engine))
         failures++;
     return verdict("portal_stress", (uint32_t)readers + 1, statements, seed, (uint64_t)failures);
 }

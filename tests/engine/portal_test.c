@@ -19,9 +19,7 @@ static void fails(enum status wanted, enum status status)
 
 static void open_all(void)
 {
-    cr_assert(mkdtemp(directory));
-    struct engine_options options = { .directory = directory };
-    cr_assert_eq(engine_open(&options, &engine), STATUS_OK);
+    cr_assert(scratch_engine_open(directory, &engine));
     cr_assert_eq(peer_open(&peer, engine, 0), STATUS_OK);
     run("create table t (id int primary key, v text); insert into t select g, 'v' || g from generate_series(1, 5000) g");
 }
@@ -29,10 +27,7 @@ static void open_all(void)
 static void close_all(void)
 {
     peer_close(&peer);
-    engine_close(engine);
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    if (system(command)) cr_log_warn("scratch directory stays");
+    if (!scratch_engine_close(directory, engine)) cr_log_warn("scratch directory stays");
 }
 
 TestSuite(portal, .init = open_all, .fini = close_all);
@@ -185,4 +180,15 @@ Test(portal, implicit)
     gives("", 2, "1|2|", "suspended");
     cr_assert_eq(session_sync(peer.session), STATUS_OK);
     fails(STATUS_INVALID_CURSOR_NAME, execute("", 1));
+}
+
+/* One that failed gives nothing more, not even rows that it has. */
+Test(portal, failed_with_rows_left)
+{
+    run("begin; declare c no scroll cursor for select id from t; fetch 2 from c; savepoint s");
+    fails(STATUS_OBJECT_NOT_READY, peer_run(&peer, "fetch prior from c"));
+    run("rollback to s");
+    fails(STATUS_OBJECT_NOT_READY, peer_run(&peer, "fetch 2 from c"));
+    cr_assert_str_eq(peer.answer, "");
+    run("rollback");
 }

@@ -112,3 +112,6 @@ INSERT INTO several VALUES (1) \; VACUUM several;
 SELECT count(*) FROM several;
 VACUUM several;
 DROP TABLE several;
+\set VERBOSITY sqlstate
+SELECT repeat('[', 1000000)::json;
+SELECT length((repeat('[', 1000) || repeat(']', 1000))::json::text);
